@@ -1,0 +1,16 @@
+# Every target of ours links gpupool_warnings; sanitizers are global, because half-instrumented programs lie.
+add_library(gpupool_warnings INTERFACE)
+target_compile_options(gpupool_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
+
+if(GPUPOOL_SANITIZE STREQUAL "address")
+  # vptr, null and alignment checks triple the compile time of template-heavy files.
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,null,alignment -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+elseif(GPUPOOL_SANITIZE STREQUAL "thread")
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=thread)
+elseif(NOT GPUPOOL_SANITIZE STREQUAL "")
+  message(FATAL_ERROR "GPUPOOL_SANITIZE is '${GPUPOOL_SANITIZE}': use address, thread or nothing")
+endif()
+add_link_options(-fuse-ld=lld)

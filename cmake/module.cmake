@@ -1,0 +1,8 @@
+# gpupool_module(NAME SOURCES ... DEPENDS ... [PRIVATE_DEPENDS ...]): one folder of operator/ as a static library gpupool_NAME.
+# The DEPENDS lines of the modules are the layering; .ci/check-layers compares the includes with them.
+function(gpupool_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  add_library(gpupool_${name} STATIC ${ARG_SOURCES})
+  target_include_directories(gpupool_${name} PUBLIC ${PROJECT_SOURCE_DIR}/operator)
+  target_link_libraries(gpupool_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} gpupool_warnings)
+endfunction()

@@ -1,0 +1,19 @@
+#include "launcher/log.h"
+
+#include <unistd.h>
+
+#include <string>
+
+#include "launcher/file_io.h"
+
+namespace gpupool::launcher {
+
+void log_line(std::string_view line) {
+  std::string text = "gpupool-launch: ";
+  text += line;
+  text += '\n';
+  // Nobody is left to tell when stderr itself is broken.
+  (void)write_all(STDERR_FILENO, text);
+}
+
+}  // namespace gpupool::launcher

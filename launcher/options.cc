@@ -1,0 +1,96 @@
+#include "launcher/options.h"
+
+#include <limits>
+#include <optional>
+
+#include "launcher/option_values.h"
+
+namespace gpupool::launcher {
+namespace {
+
+constexpr int kMaxNodes = 100'000;
+constexpr int kMaxProcessesPerNode = 1024;
+constexpr int kMaxTimeoutSeconds = 7 * 24 * 3600;
+
+std::vector<OptionName> run_options() {
+  return {{"--state-dir", "GPUPOOL_STATE_DIR"},
+          {"--termination-log", "GPUPOOL_TERMINATION_LOG"},
+          {"--job", "GPUPOOL_JOB"},
+          {"--attempt", "GPUPOOL_ATTEMPT"},
+          {"--pod-name", "GPUPOOL_POD_NAME"},
+          {"--rank", "GPUPOOL_RANK"},
+          {"--nnodes", "GPUPOOL_NNODES"},
+          {"--nproc", "GPUPOOL_NPROC"},
+          {"--master-addr", "GPUPOOL_MASTER_ADDR"},
+          {"--master-port", "GPUPOOL_MASTER_PORT"},
+          {"--master-timeout", "GPUPOOL_MASTER_TIMEOUT"},
+          {"--hold", "GPUPOOL_HOLD", true}};
+}
+
+struct Number {
+  std::string_view flag;
+  int Options::*member;
+  int low;
+  int high;
+};
+
+// In the order in which they are read: errors come out in this order.
+constexpr Number kNumbers[] = {
+    {"--attempt", &Options::attempt, 0, std::numeric_limits<int>::max()},
+    {"--nnodes", &Options::nodes, 1, kMaxNodes},
+    {"--nproc", &Options::processes_per_node, 1, kMaxProcessesPerNode},
+    {"--master-port", &Options::master_port, 1, 65535},
+    {"--master-timeout", &Options::master_timeout_seconds, 0, kMaxTimeoutSeconds},
+};
+
+// The rank as given, or the ordinal at the end of the pod's name. One worker alone is rank 0 whatever its name.
+Expected<int> read_rank(const OptionValues& values, int nodes) {
+  if (values.has("--rank")) return values.number("--rank", 0, 0, nodes - 1);
+  if (nodes == 1) return 0;
+  if (!values.has("--pod-name")) return failure("--rank: needed (or --pod-name) when --nnodes is above 1");
+  const std::string name = values.text("--pod-name", "");
+  OptionValues ordinal({{"--pod-name", "ordinal"}});
+  ordinal.read_environment([&](const char*) {
+    const std::size_t dash = name.rfind('-');
+    return dash == std::string::npos ? "none" : name.c_str() + dash + 1;
+  });
+  const Expected<int> rank = ordinal.number("--pod-name", nodes, 0, nodes - 1);
+  if (rank && *rank < nodes) return *rank;
+  return failure(values.error("--pod-name", "'" + name + "' does not end in -<rank> with a rank from 0 to " +
+                                                std::to_string(nodes - 1)));
+}
+
+}  // namespace
+
+Expected<Options> parse_run(const std::vector<std::string>& arguments, const GetEnv& get_env) {
+  OptionValues values(run_options());
+  values.read_environment(get_env);
+  const Expected<std::size_t> command_at = values.read_flags(arguments);
+  if (!command_at) return failure(command_at.error());
+
+  Options options;
+  for (const Number& number : kNumbers) {
+    const Expected<int> value = values.number(number.flag, options.*number.member, number.low, number.high);
+    if (!value) return failure(value.error());
+    options.*number.member = *value;
+  }
+  const Expected<bool> hold = values.boolean("--hold");
+  if (!hold) return failure(hold.error());
+  options.hold = *hold;
+  const Expected<int> rank = read_rank(values, options.nodes);
+  if (!rank) return failure(rank.error());
+  options.node_rank = *rank;
+
+  options.state_dir = values.text("--state-dir", options.state_dir);
+  options.termination_log = values.text("--termination-log", options.termination_log);
+  options.job = values.text("--job", "");
+  if (options.nodes > 1 && !values.has("--master-addr")) {
+    return failure("--master-addr: needed when --nnodes is above 1");
+  }
+  options.master_addr = values.text("--master-addr", options.master_addr);
+  options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(*command_at), arguments.end());
+  if (options.command.empty()) return failure("no command: write it after --");
+  return options;
+}
+
+}  // namespace gpupool::launcher

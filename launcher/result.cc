@@ -1,0 +1,115 @@
+#include "launcher/result.h"
+
+#include <array>
+#include <charconv>
+
+#include "launcher/clean_text.h"
+
+namespace gpupool::launcher {
+namespace {
+
+constexpr std::size_t kMaxReasonBytes = 64;
+constexpr std::size_t kMaxMessageBytes = 512;
+constexpr std::string_view kExitCodeKey = "\"exitCode\":";
+
+std::string_view name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kExited:
+      return "exited";
+    case Outcome::kSignaled:
+      return "signaled";
+    case Outcome::kNotStarted:
+      return "notStarted";
+    case Outcome::kInterrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
+std::string escaped(std::string_view character) {
+  switch (character.front()) {
+    case '"':
+      return "\\\"";
+    case '\\':
+      return "\\\\";
+    case '\n':
+      return "\\n";
+    case '\t':
+      return "\\t";
+    default:
+      break;
+  }
+  const auto byte = static_cast<unsigned char>(character.front());
+  if (byte >= 0x20) return std::string(character);
+  constexpr std::string_view kHex = "0123456789abcdef";
+  return std::string("\\u00") + kHex[byte >> 4U] + kHex[byte & 0xfU];
+}
+
+// Characters of `text`, escaped, as many as fit from the front.
+std::string escaped_front(std::string_view text, std::size_t limit) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return out;
+    const std::string next = escaped(text.substr(0, length));
+    if (out.size() + next.size() > limit) return out;
+    out += next;
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
+std::size_t escaped_size(std::string_view text) { return escaped_front(text, std::string::npos).size(); }
+
+// The longest end of `text` that fits, escaped: whole lines, or the end of the last line if that alone is too long.
+std::string escaped_end(std::string_view text, std::size_t limit) {
+  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+  std::size_t size = escaped_size(text);
+  while (size > limit) {
+    const std::size_t newline = text.find('\n');
+    const std::size_t length = newline == std::string_view::npos ? utf8_length(text) : newline + 1;
+    size -= escaped_size(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  return escaped_front(text, limit);
+}
+
+void add_text(std::string& json, std::string_view key, std::string_view escaped_value) {
+  json += ",\"";
+  json += key;
+  json += "\":\"";
+  json += escaped_value;
+  json += '"';
+}
+
+}  // namespace
+
+std::string to_json(const Result& result) {
+  std::string json = "{\"version\":1,\"attempt\":" + std::to_string(result.attempt) +
+                     ",\"rank\":" + std::to_string(result.rank);
+  add_text(json, "outcome", name_of(result.outcome));
+  json += ',';
+  json += kExitCodeKey;
+  json += std::to_string(result.exit_code);
+  if (result.signal) json += ",\"signal\":" + std::to_string(*result.signal);
+  add_text(json, "reason", escaped_front(result.reason, kMaxReasonBytes));
+  add_text(json, "message", escaped_front(result.message, kMaxMessageBytes));
+  if (!result.started_at.empty()) add_text(json, "startedAt", result.started_at);
+  add_text(json, "finishedAt", result.finished_at);
+  add_text(json, "tail", escaped_end(result.tail, kMaxTailBytes));
+  json += "}";
+  return json;
+}
+
+std::optional<int> exit_code_in(std::string_view json) {
+  // Quotes inside our texts are escaped, so the key with its quotes occurs once.
+  const std::size_t at = json.find(kExitCodeKey);
+  if (at == std::string_view::npos || json.front() != '{' || json.back() != '}') return std::nullopt;
+  const std::string_view number = json.substr(at + kExitCodeKey.size());
+  int code = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), code);
+  if (error != std::errc() || code < 0 || code > 255) return std::nullopt;
+  return code;
+}
+
+}  // namespace gpupool::launcher

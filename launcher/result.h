@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gpupool::launcher {
+
+// Exit codes of the launcher itself, as a shell or timeout(1) gives them.
+inline constexpr int kExitInterrupted = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitMasterTimeout = 124;
+inline constexpr int kExitLauncherError = 125;
+inline constexpr int kExitNotExecutable = 126;
+inline constexpr int kExitNotFound = 127;
+inline constexpr int kExitSignalBase = 128;
+
+enum class Outcome {
+  kExited,       // the command ended by itself; exit_code is its code
+  kSignaled,     // the command was killed; exit_code is 128 + signal
+  kNotStarted,   // the command never ran
+  kInterrupted,  // the command was started, and the launcher died before the end
+};
+
+// What the operator reads. Text must be valid UTF-8 (see clean_text).
+struct Result {
+  int attempt = 0;
+  int rank = 0;
+  Outcome outcome = Outcome::kNotStarted;
+  int exit_code = 0;
+  std::optional<int> signal;
+  std::string reason;
+  std::string message;
+  std::string tail;
+  std::string started_at;   // RFC 3339; empty: never started, left out
+  std::string finished_at;  // RFC 3339
+};
+
+// Kubernetes cuts termination messages at 4096 bytes (and shares 12 KiB among a pod's containers).
+inline constexpr std::size_t kMaxResultBytes = 3072;
+inline constexpr std::size_t kMaxTailBytes = 2048;
+
+// One line of JSON of at most kMaxResultBytes. The message is cut at its end; the tail at its front, at the start of
+// a line where that is possible.
+std::string to_json(const Result& result);
+
+// The exit code in a result written by to_json; nothing when `json` is not one.
+std::optional<int> exit_code_in(std::string_view json);
+
+}  // namespace gpupool::launcher

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+// Reads JSON straight into typed structs, keeping only the fields that a struct names: a pod as a DOM costs 50 times as much
+// memory. A struct says what it reads by a specialisation of Schema:
+//
+//   template <> struct base::json::Schema<Taint> {
+//     static constexpr auto fields = std::array{field<&Taint::key>("key"), field<&Taint::effect>("effect")};
+//   };
+//
+// Members may be std::string, bool, std::int64_t, double, WallTime (RFC 3339), RawJson, another struct with a Schema,
+// and std::optional, std::vector or std::map<std::string, ...> of those. Unknown fields are skipped, null is "absent".
+namespace gpupool::base::json {
+
+// A subtree kept as compact JSON text, key order and number spelling preserved.
+struct RawJson {
+  std::string text;
+  bool empty() const { return text.empty(); }
+  bool operator==(const RawJson&) const = default;
+};
+
+enum class Kind { kString, kBool, kInt, kDouble, kTime, kRaw, kObject, kArray, kMap };
+
+struct Field;
+
+// How to fill one C++ type. Tables of these are constant data; nothing is registered at run time.
+struct Type {
+  Kind kind;
+  std::span<const Field> fields = {};                        // kObject
+  void* (*append)(void* array) = nullptr;                    // kArray: address of a new last element
+  void* (*insert)(void* map, std::string key) = nullptr;     // kMap: address of the key's value
+  const Type& (*element)() = nullptr;                        // kArray, kMap
+};
+
+struct Field {
+  std::string_view name;
+  void* (*at)(void* owner);  // address of the member; makes an optional's value
+  const Type& (*type)();
+};
+
+template <class T>
+struct Schema;
+
+template <class T>
+const Type& type_of();
+
+namespace detail {
+
+template <class T>
+struct Unwrapped {
+  using type = T;
+};
+template <class T>
+struct Unwrapped<std::optional<T>> {
+  using type = T;
+};
+
+template <auto Member>
+struct MemberOf;
+template <class Owner, class T, T Owner::* Member>
+struct MemberOf<Member> {
+  using Value = typename Unwrapped<T>::type;
+  static void* at(void* owner) {
+    T& member = static_cast<Owner*>(owner)->*Member;
+    if constexpr (std::is_same_v<T, Value>) {
+      return &member;
+    } else {
+      return member ? &*member : &member.emplace();
+    }
+  }
+};
+
+template <class T>
+struct Container {
+  static constexpr bool is_array = false;
+  static constexpr bool is_map = false;
+};
+template <class T>
+struct Container<std::vector<T>> {
+  static constexpr bool is_array = true;
+  static constexpr bool is_map = false;
+  static void* append(void* array) { return &static_cast<std::vector<T>*>(array)->emplace_back(); }
+  static const Type& element() { return type_of<T>(); }
+};
+template <class T>
+struct Container<std::map<std::string, T>> {
+  static constexpr bool is_array = false;
+  static constexpr bool is_map = true;
+  static void* insert(void* map, std::string key) {
+    return &(*static_cast<std::map<std::string, T>*>(map))[std::move(key)];
+  }
+  static const Type& element() { return type_of<T>(); }
+};
+
+template <class T>
+constexpr Type make_type() {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return {.kind = Kind::kString};
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return {.kind = Kind::kBool};
+  } else if constexpr (std::is_same_v<T, std::int64_t>) {
+    return {.kind = Kind::kInt};
+  } else if constexpr (std::is_same_v<T, double>) {
+    return {.kind = Kind::kDouble};
+  } else if constexpr (std::is_same_v<T, WallTime>) {
+    return {.kind = Kind::kTime};
+  } else if constexpr (std::is_same_v<T, RawJson>) {
+    return {.kind = Kind::kRaw};
+  } else if constexpr (Container<T>::is_array) {
+    return {.kind = Kind::kArray, .append = &Container<T>::append, .element = &Container<T>::element};
+  } else if constexpr (Container<T>::is_map) {
+    return {.kind = Kind::kMap, .insert = &Container<T>::insert, .element = &Container<T>::element};
+  } else {
+    return {.kind = Kind::kObject, .fields = std::span<const Field>(Schema<T>::fields)};
+  }
+}
+
+}  // namespace detail
+
+template <class T>
+const Type& type_of() {
+  static constexpr Type type = detail::make_type<T>();
+  return type;
+}
+
+template <auto Member>
+constexpr Field field(std::string_view name) {
+  return {name, &detail::MemberOf<Member>::at, &type_of<typename detail::MemberOf<Member>::Value>};
+}
+
+// Fills `target`, which must be of the C++ type that `type` describes. Syntax errors, and values of another JSON type than the
+// struct wants, are kParse errors that name the path; `target` may then be half filled. Nesting deeper than 200 is an error.
+Result<void> read(std::string_view text, const Type& type, void* target);
+
+template <class T>
+Result<T> read(std::string_view text) {
+  T value{};
+  if (auto done = read(text, type_of<T>(), &value); !done) return tl::unexpected<Error>(done.error());
+  return value;
+}
+
+// A JSON string literal with its quotes; invalid UTF-8 is replaced.
+std::string quote(std::string_view text);
+
+}  // namespace gpupool::base::json

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace gpupool::base {
+
+enum class LogLevel { kDebug, kInfo, kWarning, kError };
+
+// One key and value of a log line. Keys are controller-runtime's where it has one: controller, namespace, name, reconcileID.
+struct LogField {
+  std::string key;
+  std::string value;
+  bool quoted = true;  // numbers and booleans go unquoted into the JSON
+
+  LogField(std::string_view k, std::string_view v) : key(k), value(v) {}
+  LogField(std::string_view k, const char* v) : key(k), value(v) {}
+  LogField(std::string_view k, const std::string& v) : key(k), value(v) {}
+  LogField(std::string_view k, bool v) : key(k), value(v ? "true" : "false"), quoted(false) {}
+  template <class T>
+    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+  LogField(std::string_view k, T v) : key(k), value(std::to_string(v)), quoted(false) {}
+};
+
+// Structured log: one JSON object a line on stderr, without variable text in the message. Thread-safe; copies share the sink.
+class Log {
+ public:
+  // level: the least severe that is written.
+  explicit Log(LogLevel level);
+  // Discards everything; for tests.
+  static Log none();
+
+  // A log that adds these fields to every line.
+  Log with(std::initializer_list<LogField> fields) const;
+
+  void debug(std::string_view message, std::initializer_list<LogField> fields = {}) const;
+  void info(std::string_view message, std::initializer_list<LogField> fields = {}) const;
+  void warning(std::string_view message, std::initializer_list<LogField> fields = {}) const;
+  void error(std::string_view message, std::initializer_list<LogField> fields = {}) const;
+
+ private:
+  void write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) const;
+
+  LogLevel level_;
+  bool silent_ = false;
+  std::vector<LogField> fields_;
+};
+
+// "debug", "info", "warning" or "error"; false for anything else.
+bool parse_log_level(std::string_view text, LogLevel& level);
+
+}  // namespace gpupool::base

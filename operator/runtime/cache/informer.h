@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "runtime/cache/store.h"
+#include "runtime/watch/reflector.h"
+
+namespace gpupool::runtime {
+
+// A kind's Store kept up to date by a Reflector, with handlers that see every change. Handlers run on the reflector's thread and only
+// map objects to queue keys: they must not block. Add indexes and handlers before the manager starts it.
+template <class K>
+class Informer final : private ReflectorSink {
+ public:
+  using Handler = std::function<void(const Change<K>&)>;
+
+  Informer(kube::Client& client, ReflectorOptions options, base::Clock& clock, base::Metrics& metrics, base::Log log)
+      : reflector_(client, K::kType, std::move(options), *this, clock, metrics, log), writer_(store_) {}
+
+  Store<K>& store() { return store_; }
+  const Store<K>& store() const { return store_; }
+  void on_change(Handler handler) { handlers_.push_back(std::move(handler)); }
+  Reflector& reflector() { return reflector_; }
+  // The first list was stored and all handlers have seen it.
+  bool synced() const { return reflector_.synced(); }
+
+ private:
+  base::Result<Page> page(std::string_view body, bool first) override;
+  void commit() override;
+  base::Result<std::string> event(std::string_view type, std::string_view line) override;
+
+  Store<K> store_;
+  Reflector reflector_;
+  StoreWriter<K> writer_;
+  std::vector<K> collected_;
+  std::vector<Handler> handlers_;
+  bool committed_ = false;
+};
+
+}  // namespace gpupool::runtime
+
+#include "runtime/cache/informer_inl.h"

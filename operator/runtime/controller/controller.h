@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "runtime/controller/reconciler.h"
+#include "runtime/manager/runnable.h"
+#include "runtime/queue/work_queue.h"
+
+namespace gpupool::runtime {
+
+struct ControllerOptions {
+  std::string name;      // "gpujob"
+  std::string kind;      // "GpuJob"
+  int workers = 2;
+  base::Duration max_backoff = std::chrono::seconds(30);
+};
+
+// A queue of keys and the workers that reconcile them. Exceptions from a reconciler are counted as panics and retried, never fatal.
+// Cancelled errors during a stop are not logged. Conflict errors are retried like others but logged at debug level only.
+// Metrics and log keys are controller-runtime's.
+class Controller final : public Runnable {
+ public:
+  Controller(ControllerOptions options, Reconciler& reconciler, base::Clock& clock, base::Metrics& metrics,
+             base::Log log);
+
+  WorkQueue& queue() { return queue_; }
+  std::string name() const override { return options_.name; }
+  // Starts the workers, returns when stop is requested and all have finished their key.
+  void run(std::stop_token stop) override;
+
+ private:
+  void work(std::stop_token stop);
+  void reconcile_one(const api::ObjectKey& key, std::stop_token stop);
+
+  ControllerOptions options_;
+  Reconciler& reconciler_;
+  base::Clock& clock_;
+  base::Metrics& metrics_;
+  base::Log log_;
+  WorkQueue queue_;
+};
+
+}  // namespace gpupool::runtime

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "api/meta/resource_type.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "kube/client.h"
+#include "runtime/manager/runnable.h"
+
+namespace gpupool::runtime {
+
+// Receives one kind's stream; called on the reflector's thread only. Decoding happens behind it, so that the reflector's own code is
+// not a template. A line or item that does not decode is counted and skipped by the reflector; it must not stop the others.
+class ReflectorSink {
+ public:
+  virtual ~ReflectorSink() = default;
+  struct Page {
+    std::string resource_version;
+    std::string continue_token;
+  };
+  // Keeps the page's items aside; `first` begins a new collection.
+  virtual base::Result<Page> page(std::string_view body, bool first) = 0;
+  // The collection is complete: swap it in.
+  virtual void commit() = 0;
+  // An ADDED, MODIFIED or DELETED event line; returns the object's resourceVersion.
+  virtual base::Result<std::string> event(std::string_view type, std::string_view line) = 0;
+};
+
+struct ReflectorOptions {
+  std::string ns = {};  // empty: all
+  std::string label_selector = {};
+  std::string field_selector = {};
+};
+
+// Drives a Watcher on a thread of its own: one kind, one connection, forever.
+class Reflector final : public Runnable {
+ public:
+  // References must outlive it.
+  Reflector(kube::Client& client, const api::ResourceType& type, ReflectorOptions options, ReflectorSink& sink,
+            base::Clock& clock, base::Metrics& metrics, base::Log log);
+
+  std::string name() const override;
+  void run(std::stop_token stop) override;
+  bool synced() const { return synced_.load(); }  // the first collection was committed
+
+ private:
+  void list_once(const struct ListRequest& request, std::stop_token stop);
+
+  kube::Client& client_;
+  api::ResourceType type_;
+  ReflectorOptions options_;
+  ReflectorSink& sink_;
+  base::Clock& clock_;
+  base::Metrics& metrics_;
+  base::Log log_;
+  std::atomic<bool> synced_{false};
+};
+
+}  // namespace gpupool::runtime

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/backoff.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "kube/client.h"
+
+namespace gpupool::runtime {
+
+// List-and-watch as a pure state machine, after kube-rs' watcher and client-go's reflector: it is told what happened and says what to
+// do next; it does no I/O, holds no objects and never sleeps. Not thread-safe.
+//
+// first list at resourceVersion "0"; a relist at the last version seen, or "" once after Expired / TooLarge; pages of 500 (only when
+// the version is "" or a continue token is in hand); watches of 300..600 s with bookmarks; 410 in its three forms (list, watch start,
+// ERROR event in a 200 stream); connection refused and 429: watch again from the same version, without a list; a clean end: watch
+// again at once; a watch shorter than 1 s without an event: list after backoff. Backoff 800 ms x 2 up to 30 s, jitter 1.0, forgotten
+// after 2 min without a failure.
+class Watcher {
+ public:
+  struct DoList {
+    std::string resource_version;
+    std::int64_t limit = 0;
+    std::string continue_token;
+    bool first_page = true;  // a new collection begins: forget pages of an abandoned one
+  };
+  struct DoWatch {
+    std::string resource_version;
+    std::chrono::seconds timeout{300};
+  };
+  struct DoWait {
+    base::Duration delay;
+  };
+  using Action = std::variant<DoList, DoWatch, DoWait>;
+
+  Watcher(base::Clock& clock, std::uint64_t seed);
+
+  // What to do now. Answer it with exactly one of the on_* calls below (a watch with any number of on_event before).
+  Action next();
+
+  // A page arrived. True: it was the last one, the collection is complete.
+  bool on_page(const std::string& list_resource_version, const std::string& continue_token);
+  void on_list_error(const base::Error& error);
+  // ADDED, MODIFIED, DELETED or BOOKMARK with this version was applied.
+  void on_event(std::string_view type, const std::string& resource_version);
+  // An ERROR event came inside the stream; on_watch_end follows.
+  void on_error_event(const base::Error& error);
+  void on_watch_end(const std::optional<base::Error>& error);
+  void on_waited();
+
+  std::uint64_t restarts() const { return restarts_; }  // watches begun after the first
+  std::uint64_t lists() const { return lists_; }
+
+ private:
+  enum class State { kList, kWatch, kWaitThenList, kWaitThenWatch };
+  base::Duration fail();
+
+  base::Clock& clock_;
+  base::Backoff backoff_;
+  std::uint64_t random_;
+  State state_ = State::kList;
+  std::string resource_version_ = "0";
+  std::string continue_token_;
+  std::string list_version_;
+  bool quorum_list_ = false;
+  bool full_list_ = false;
+  base::Duration delay_{};
+  base::SteadyTime watch_began_{};
+  std::uint64_t events_ = 0;
+  std::optional<base::Error> stream_error_;
+  std::uint64_t restarts_ = 0;
+  std::uint64_t lists_ = 0;
+};
+
+}  // namespace gpupool::runtime
