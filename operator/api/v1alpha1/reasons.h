@@ -1,0 +1,45 @@
+#pragma once
+
+// Typed reasons: status.reason, conditions and events. docs/operations.md says what to do about each.
+namespace gpupool::api::reason {
+
+// Why a job waits.
+inline constexpr char kWaitingForNodes[] = "WaitingForNodes";
+inline constexpr char kBehindOthers[] = "BehindOthers";  // nodes are free, but an earlier job of the queue needs them
+inline constexpr char kPoolNotFound[] = "PoolNotFound";
+inline constexpr char kPoolStopping[] = "PoolStopping";
+inline constexpr char kPoolStalled[] = "PoolStalled";
+inline constexpr char kNoSuchNode[] = "NoSuchNode";
+inline constexpr char kTooLarge[] = "TooLarge";
+inline constexpr char kNoMatchingModel[] = "NoMatchingModel";
+inline constexpr char kSuspended[] = "Suspended";
+
+// Why a job or a pool is stalled until a person acts.
+inline constexpr char kInvalidSpec[] = "InvalidSpec";
+inline constexpr char kInvalidTemplate[] = "InvalidTemplate";
+inline constexpr char kNameConflict[] = "NameConflict";
+inline constexpr char kSpecChanged[] = "SpecChanged";
+inline constexpr char kForbidden[] = "Forbidden";
+inline constexpr char kInvalidNodeNamePattern[] = "InvalidNodeNamePattern";
+inline constexpr char kInvalidNodeSelector[] = "InvalidNodeSelector";
+inline constexpr char kSharingNotSupported[] = "SharingNotSupported";
+inline constexpr char kNodesInOlderPool[] = "NodesInOlderPool";
+
+// How far a job is.
+inline constexpr char kTakingNodes[] = "TakingNodes";
+inline constexpr char kStartingWorkers[] = "StartingWorkers";
+inline constexpr char kWorkersRunning[] = "WorkersRunning";
+inline constexpr char kReleasingNodes[] = "ReleasingNodes";
+inline constexpr char kNodeTaken[] = "NodeTaken";  // somebody else holds a node this job chose
+
+// How an attempt or a job ended.
+inline constexpr char kCompleted[] = "Completed";
+inline constexpr char kWorkerFailed[] = "WorkerFailed";
+inline constexpr char kBackoffLimitExceeded[] = "BackoffLimitExceeded";
+inline constexpr char kDeadlineExceeded[] = "DeadlineExceeded";
+inline constexpr char kStartTimeout[] = "StartTimeout";
+inline constexpr char kWorkerLost[] = "WorkerLost";
+inline constexpr char kNodeLost[] = "NodeLost";
+inline constexpr char kDeleted[] = "Deleted";
+
+}  // namespace gpupool::api::reason
