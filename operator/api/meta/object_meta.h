@@ -27,6 +27,7 @@ struct ObjectMeta {
   std::int64_t generation = 0;
   std::optional<base::WallTime> creation_timestamp;
   std::optional<base::WallTime> deletion_timestamp;
+  std::optional<std::int64_t> deletion_grace_period_seconds;
   std::map<std::string, std::string> labels;
   std::map<std::string, std::string> annotations;
   std::vector<std::string> finalizers;
@@ -74,6 +75,7 @@ struct gpupool::base::json::Schema<gpupool::api::ObjectMeta> {
       field<&T::generation>("generation"),
       field<&T::creation_timestamp>("creationTimestamp"),
       field<&T::deletion_timestamp>("deletionTimestamp"),
+      field<&T::deletion_grace_period_seconds>("deletionGracePeriodSeconds"),
       field<&T::labels>("labels"),
       field<&T::annotations>("annotations"),
       field<&T::finalizers>("finalizers"),

@@ -1,0 +1,143 @@
+#include "planning/job_validation.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include "api/core/pod_template.h"
+#include "api/v1alpha1/reasons.h"
+#include "base/quantity.h"
+#include "planning/manifests.h"
+
+namespace gpupool::planning {
+namespace {
+
+using MaybeProblem = std::optional<Problem>;
+
+Problem bad_spec(std::string message) { return {api::reason::kInvalidSpec, std::move(message)}; }
+Problem bad_template(std::string message) {
+  return {api::reason::kInvalidTemplate, "spec.template." + std::move(message)};
+}
+
+bool is_dns_label(std::string_view name) {
+  const auto lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (name.empty() || !lower(name.front()) || name.back() == '-') return false;
+  return std::all_of(name.begin(), name.end(), [&](char c) { return lower(c) || digit(c) || c == '-'; });
+}
+
+bool is_ours(std::string_view key) { return key.starts_with("gpupool.dev"); }
+
+bool is_reserved_env(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kNames = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"};
+  return name.starts_with("GPUPOOL_") || name.starts_with("PET_") ||
+         std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+MaybeProblem check_numbers(const api::GpuJob& job) {
+  const auto& spec = job.spec;
+  if (!is_dns_label(job.metadata.name)) {
+    return bad_spec("metadata.name must be a DNS label that begins with a letter");
+  }
+  if (job.metadata.name.size() > kMaxJobName) {
+    return bad_spec("metadata.name must have at most " + std::to_string(kMaxJobName) + " characters");
+  }
+  if (spec.pool.empty()) return bad_spec("spec.pool must not be empty");
+  if (spec.gpus < 1) return bad_spec("spec.gpus must be at least 1");
+  if (spec.gpus_per_worker < 1) return bad_spec("spec.gpusPerWorker must be at least 1");
+  if (spec.gpus > spec.gpus_per_worker && spec.gpus % spec.gpus_per_worker != 0) {
+    return bad_spec("spec.gpus must be a multiple of spec.gpusPerWorker");
+  }
+  if (api::worker_count(spec) > kMaxWorkers) {
+    return bad_spec("spec.gpus / spec.gpusPerWorker must be at most " + std::to_string(kMaxWorkers) + " workers");
+  }
+  if (std::set<std::string>(spec.nodes.begin(), spec.nodes.end()).size() != spec.nodes.size()) {
+    return bad_spec("spec.nodes names a node twice");
+  }
+  if (spec.backoff_limit < 0) return bad_spec("spec.backoffLimit must not be negative");
+  if (spec.active_deadline_seconds && *spec.active_deadline_seconds < 1) {
+    return bad_spec("spec.activeDeadlineSeconds must be at least 1");
+  }
+  if (spec.start_timeout_seconds < 1) return bad_spec("spec.startTimeoutSeconds must be at least 1");
+  if (spec.ttl_seconds_after_finished && *spec.ttl_seconds_after_finished < 0) {
+    return bad_spec("spec.ttlSecondsAfterFinished must not be negative");
+  }
+  return std::nullopt;
+}
+
+MaybeProblem check_placement(const api::PodTemplate& pod) {
+  if (!pod.spec.node_name.empty()) return bad_template("spec.nodeName: use spec.nodes of the GpuJob instead");
+  for (const auto* keys : {&pod.metadata.labels, &pod.metadata.annotations}) {
+    for (const auto& [key, value] : *keys) {
+      if (is_ours(key)) return bad_template("metadata: " + key + " belongs to gpupool");
+    }
+  }
+  for (const auto& toleration : pod.spec.tolerations) {
+    if (toleration.key.empty()) return bad_template("spec.tolerations: a toleration without a key tolerates other jobs' nodes");
+    if (is_ours(toleration.key)) return bad_template("spec.tolerations: " + toleration.key + " belongs to gpupool");
+  }
+  const auto selects_ours = [](const auto& entry) { return is_ours(entry.first); };
+  if (std::any_of(pod.spec.node_selector.begin(), pod.spec.node_selector.end(), selects_ours) ||
+      pod.spec.affinity.text.find("\"key\":\"gpupool.dev") != std::string::npos) {
+    return bad_template("spec: keys under gpupool.dev in nodeSelector and affinity belong to gpupool");
+  }
+  return std::nullopt;
+}
+
+MaybeProblem check_gpus(const api::TemplateContainer& worker, const std::string& resource, std::int64_t gpus) {
+  for (const auto* amounts : {&worker.resources.limits, &worker.resources.requests}) {
+    const auto found = amounts->find(resource);
+    if (found == amounts->end()) continue;
+    std::string amount = found->second.text;
+    std::erase(amount, '"');
+    if (base::parse_quantity(amount) != gpus) {
+      return bad_template("spec.containers[0].resources: " + resource + " is set by gpupool from spec.gpus (" +
+                          std::to_string(gpus) + " for each worker)");
+    }
+  }
+  return std::nullopt;
+}
+
+MaybeProblem check_containers(const api::PodTemplate& pod, const api::GpuJobSpec& spec, const std::string& resource) {
+  if (pod.spec.containers.empty()) return bad_template("spec.containers: needs a container");
+  const auto& worker = pod.spec.containers.front();
+  if (worker.name.empty()) return bad_template("spec.containers[0].name: must be set");
+  if (worker.command.empty()) {
+    return bad_template("spec.containers[0].command: must be set, because an image's own entrypoint cannot be seen");
+  }
+  if (!worker.liveness_probe.empty()) {
+    return bad_template("spec.containers[0].livenessProbe: not allowed, a restart would not run the command again");
+  }
+  if (!worker.lifecycle.empty()) return bad_template("spec.containers[0].lifecycle: not allowed on the worker");
+  for (const auto* containers : {&pod.spec.containers, &pod.spec.init_containers}) {
+    for (const auto& container : *containers) {
+      if (container.name == kLauncherName) return bad_template("spec: the container name " + container.name + " belongs to gpupool");
+      for (const auto& env : container.env) {
+        if (is_reserved_env(env.name)) return bad_template("spec: environment variable " + env.name + " is set by gpupool");
+      }
+      for (const auto& mount : container.volume_mounts) {
+        if (mount.mount_path == kLauncherDirectory || mount.mount_path.starts_with(std::string(kLauncherDirectory) + "/")) {
+          return bad_template("spec: the mount path " + mount.mount_path + " belongs to gpupool");
+        }
+      }
+    }
+  }
+  for (const auto& volume : pod.spec.volumes) {
+    if (volume.name == kLauncherName) return bad_template("spec.volumes: the name " + volume.name + " belongs to gpupool");
+  }
+  return check_gpus(worker, resource, api::gpus_of_each_worker(spec));
+}
+
+}  // namespace
+
+MaybeProblem validate_job(const api::GpuJob& job, const std::string& gpu_resource) {
+  if (auto problem = check_numbers(job)) return problem;
+  if (job.spec.pod_template.empty()) return Problem{api::reason::kInvalidTemplate, "spec.template must be set"};
+  const auto pod = base::json::read<api::PodTemplate>(job.spec.pod_template.text);
+  if (!pod) return bad_template(pod.error().message);
+  if (auto problem = check_placement(*pod)) return problem;
+  return check_containers(*pod, job.spec, gpu_resource);
+}
+
+}  // namespace gpupool::planning

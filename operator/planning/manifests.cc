@@ -1,0 +1,181 @@
+#include "planning/manifests.h"
+
+#include <nlohmann/json.hpp>
+
+#include "api/core/pod_template.h"
+#include "api/v1alpha1/names.h"
+
+namespace gpupool::planning {
+namespace {
+
+using Json = nlohmann::json;
+
+Json labels_of(const api::GpuJob& job) {
+  return {{api::kLease, job.status.lease->id},
+          {api::kJobUidLabel, job.metadata.uid},
+          {api::kJobNameLabel, job.metadata.name}};
+}
+
+Json metadata_of(const api::GpuJob& job) {
+  return {{"name", child_name(job, job.status.lease->id)},
+          {"namespace", job.metadata.ns},
+          {"labels", labels_of(job)},
+          {"ownerReferences", Json::array({{{"apiVersion", api::kApiVersion},
+                                            {"kind", api::GpuJob::kType.kind},
+                                            {"name", job.metadata.name},
+                                            {"uid", job.metadata.uid},
+                                            {"controller", true},
+                                            {"blockOwnerDeletion", true}}})}};
+}
+
+Json env(const std::string& name, const std::string& value) { return {{"name", name}, {"value", value}}; }
+
+void add_environment(Json& container, const api::GpuJob& job) {
+  auto& list = container["env"];
+  if (!list.is_array()) list = Json::array();
+  const bool gang = is_gang(job.spec);
+  list.push_back(env("GPUPOOL_JOB", job.metadata.name));
+  list.push_back(env("GPUPOOL_ATTEMPT", std::to_string(job.status.lease->attempt)));
+  list.push_back(env("GPUPOOL_NNODES", std::to_string(api::worker_count(job.spec))));
+  list.push_back(env("GPUPOOL_NPROC", std::to_string(api::gpus_of_each_worker(job.spec))));
+  list.push_back(env("GPUPOOL_MASTER_ADDR", master_address(job, job.status.lease->id)));
+  list.push_back(env("GPUPOOL_MASTER_PORT", std::to_string(kMasterPort)));
+  if (gang) {
+    list.push_back({{"name", "GPUPOOL_POD_NAME"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "metadata.name"}}}}}});
+    list.push_back(env("GPUPOOL_HOLD", "1"));
+  } else {
+    list.push_back(env("GPUPOOL_RANK", "0"));
+  }
+}
+
+void wrap_command(Json& container) {
+  auto command = Json::array({std::string(kLauncherDirectory) + "/gpupool-launch", "run", "--"});
+  for (const char* part : {"command", "args"}) {
+    const auto found = container.find(part);
+    if (found == container.end() || !found->is_array()) continue;
+    for (auto& word : *found) command.push_back(std::move(word));
+  }
+  container["command"] = std::move(command);
+  container.erase("args");
+}
+
+Json mount() { return {{"name", kLauncherName}, {"mountPath", kLauncherDirectory}}; }
+
+Json& array_at(Json& object, const char* key) {
+  auto& value = object[key];
+  if (!value.is_array()) value = Json::array();
+  return value;
+}
+
+void set_up_worker(Json& container, const api::GpuJob& job, const ManifestOptions& options) {
+  wrap_command(container);
+  add_environment(container, job);
+  array_at(container, "volumeMounts").push_back(mount());
+  container["resources"]["limits"][options.gpu_resource] = std::to_string(api::gpus_of_each_worker(job.spec));
+  if (container["resources"].contains("requests")) container["resources"]["requests"].erase(options.gpu_resource);
+  // The launcher's result is read from there.
+  container["terminationMessagePath"] = "/dev/termination-log";
+  container["terminationMessagePolicy"] = "File";
+}
+
+Json launcher_container(const ManifestOptions& options) {
+  const Json small = {{"cpu", "100m"}, {"memory", "32Mi"}};
+  return {{"name", kLauncherName},
+          {"image", options.launcher_image},
+          {"imagePullPolicy", "IfNotPresent"},
+          {"command", {"/gpupool-launch", "install", kLauncherDirectory}},
+          {"resources", {{"limits", small}, {"requests", small}}},
+          {"volumeMounts", Json::array({mount()})}};
+}
+
+// Only nodes of this lease: required in every term, because terms are alternatives.
+void require_lease(Json& spec, const std::string& lease_id) {
+  const Json requirement = {{"key", api::kNodeLeaseLabel}, {"operator", "In"}, {"values", {lease_id}}};
+  auto& required = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
+  auto& terms = array_at(required, "nodeSelectorTerms");
+  if (terms.empty()) terms.push_back(Json::object());
+  for (auto& term : terms) array_at(term, "matchExpressions").push_back(requirement);
+}
+
+Json pod_template(const api::GpuJob& job, const ManifestOptions& options) {
+  auto pod = Json::parse(job.spec.pod_template.text);
+  Json metadata = Json::object();
+  for (const char* kept : {"labels", "annotations"}) {
+    if (pod.contains("metadata") && pod["metadata"].contains(kept)) metadata[kept] = pod["metadata"][kept];
+  }
+  for (const auto& [key, value] : labels_of(job).items()) metadata["labels"][key] = value;
+  metadata["finalizers"] = {api::kWorkerFinalizer};
+  pod["metadata"] = std::move(metadata);
+  auto& spec = pod["spec"];
+  spec["restartPolicy"] = is_gang(job.spec) ? "Always" : "Never";
+  set_up_worker(spec["containers"][0], job, options);
+  auto& init = array_at(spec, "initContainers");
+  init.insert(init.begin(), launcher_container(options));
+  array_at(spec, "volumes").push_back({{"name", kLauncherName}, {"emptyDir", Json::object()}});
+  array_at(spec, "tolerations")
+      .push_back({{"key", api::kLease},
+                  {"operator", "Equal"},
+                  {"value", job.status.lease->id},
+                  {"effect", api::kNoSchedule}});
+  require_lease(spec, job.status.lease->id);
+  return pod;
+}
+
+std::string text_of(const Json& document) { return document.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace
+
+std::string child_name(const api::GpuJob& job, const std::string& lease_id) {
+  const auto value = api::parse_lease_value(lease_id);
+  return job.metadata.name + "-" + std::to_string(value ? value->n : 0);
+}
+
+bool is_gang(const api::GpuJobSpec& spec) { return api::worker_count(spec) > 1; }
+
+std::string master_address(const api::GpuJob& job, const std::string& lease_id) {
+  if (!is_gang(job.spec)) return "127.0.0.1";
+  const auto name = child_name(job, lease_id);
+  return name + "-0." + name;
+}
+
+std::string worker_container(const api::GpuJobSpec& spec) {
+  const auto pod = base::json::read<api::PodTemplate>(spec.pod_template.text);
+  return pod && !pod->spec.containers.empty() ? pod->spec.containers.front().name : std::string();
+}
+
+Manifests make_manifests(const api::GpuJob& job, const ManifestOptions& options) {
+  const auto name = child_name(job, job.status.lease->id);
+  auto pod = pod_template(job, options);
+  if (!is_gang(job.spec)) {
+    const Json workload = {{"apiVersion", "batch/v1"},
+                           {"kind", "Job"},
+                           {"metadata", metadata_of(job)},
+                           {"spec", {{"backoffLimit", 0}, {"completions", 1}, {"parallelism", 1}, {"template", pod}}}};
+    return {"", text_of(workload)};
+  }
+  const Json selector = {{api::kLease, job.status.lease->id}};
+  // Ranks look for the master before any of them is ready.
+  const Json service = {
+      {"apiVersion", "v1"},
+      {"kind", "Service"},
+      {"metadata", metadata_of(job)},
+      {"spec",
+       {{"clusterIP", "None"},
+        {"publishNotReadyAddresses", true},
+        {"selector", selector},
+        {"ports", Json::array({{{"name", "master"}, {"port", kMasterPort}, {"protocol", "TCP"}}})}}}};
+  const Json workload = {{"apiVersion", "apps/v1"},
+                         {"kind", "StatefulSet"},
+                         {"metadata", metadata_of(job)},
+                         {"spec",
+                          {{"serviceName", name},
+                           {"replicas", api::worker_count(job.spec)},
+                           {"podManagementPolicy", "Parallel"},
+                           {"updateStrategy", {{"type", "OnDelete"}}},
+                           {"revisionHistoryLimit", 0},
+                           {"selector", {{"matchLabels", selector}}},
+                           {"template", pod}}}};
+  return {text_of(service), text_of(workload)};
+}
+
+}  // namespace gpupool::planning

@@ -1,0 +1,93 @@
+#include "planning/membership.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+
+namespace gpupool::planning {
+namespace {
+
+// Enough for any sensible name pattern; RE2 refuses what would compile to more.
+constexpr std::int64_t kPatternMemory = 1 << 20;
+
+RE2::Options quiet_options() {
+  RE2::Options options(RE2::Quiet);
+  options.set_max_mem(kPatternMemory);
+  return options;
+}
+
+bool matches(const api::LabelSelectorRequirement& requirement, const std::map<std::string, std::string>& labels) {
+  const auto found = labels.find(requirement.key);
+  const bool listed = found != labels.end() && std::find(requirement.values.begin(), requirement.values.end(),
+                                                         found->second) != requirement.values.end();
+  if (requirement.op == "In") return listed;
+  if (requirement.op == "NotIn") return !listed;
+  if (requirement.op == "Exists") return found != labels.end();
+  return found == labels.end();
+}
+
+bool older(const std::shared_ptr<const api::GpuPool>& a, const std::shared_ptr<const api::GpuPool>& b) {
+  const auto age = [](const api::GpuPool& pool) {
+    return std::make_pair(pool.metadata.creation_timestamp.value_or(base::WallTime::max()), pool.metadata.uid);
+  };
+  return age(*a) < age(*b);
+}
+
+}  // namespace
+
+std::string check_selector(const api::LabelSelector& selector) {
+  for (const auto& requirement : selector.match_expressions) {
+    const bool needs_values = requirement.op == "In" || requirement.op == "NotIn";
+    const bool known = needs_values || requirement.op == "Exists" || requirement.op == "DoesNotExist";
+    if (!known) return "matchExpressions: \"" + requirement.op + "\" is not a valid operator";
+    if (needs_values == requirement.values.empty()) {
+      return "matchExpressions: " + requirement.op + (needs_values ? " needs values" : " takes no values");
+    }
+  }
+  return {};
+}
+
+bool selects(const api::LabelSelector& selector, const std::map<std::string, std::string>& labels) {
+  for (const auto& [key, value] : selector.match_labels) {
+    const auto found = labels.find(key);
+    if (found == labels.end() || found->second != value) return false;
+  }
+  return std::all_of(selector.match_expressions.begin(), selector.match_expressions.end(),
+                     [&](const auto& requirement) { return matches(requirement, labels); });
+}
+
+std::string check_pattern(const std::string& pattern) {
+  const RE2 compiled(pattern, quiet_options());
+  return compiled.ok() ? std::string() : compiled.error();
+}
+
+std::map<std::string, Members> assign_members(const std::vector<std::shared_ptr<const api::GpuPool>>& pools,
+                                              const std::vector<std::shared_ptr<const api::Node>>& nodes) {
+  auto by_age = pools;
+  std::sort(by_age.begin(), by_age.end(), older);
+  std::map<std::string, Members> members;
+  std::map<std::string, std::string> owner;  // node -> pool
+  for (const auto& pool : by_age) {
+    auto& mine = members[pool->metadata.name];
+    const RE2 pattern(pool->spec.node_name_pattern, quiet_options());
+    if (!pattern.ok() || !check_selector(pool->spec.node_selector).empty()) continue;
+    for (const auto& node : nodes) {
+      const auto& name = node->metadata.name;
+      if (!selects(pool->spec.node_selector, node->metadata.labels)) continue;
+      if (!pool->spec.node_name_pattern.empty() && !RE2::PartialMatch(name, pattern)) {
+        mine.excluded.push_back({name, "name does not match spec.nodeNamePattern"});
+        continue;
+      }
+      const auto [holder, fresh] = owner.emplace(name, pool->metadata.name);
+      if (fresh) {
+        mine.nodes.push_back(node);
+      } else {
+        mine.excluded.push_back({name, "belongs to the older pool " + holder->second});
+        mine.in_older_pool = true;
+      }
+    }
+  }
+  return members;
+}
+
+}  // namespace gpupool::planning

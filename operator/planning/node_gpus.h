@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/core/node.h"
+#include "api/v1alpha1/gpu_pool.h"
+
+namespace gpupool::planning {
+
+// A node as a pool sees it.
+struct PoolNode {
+  std::string name;
+  std::string uid;
+  std::int64_t gpus = 0;       // allocatable of the pool's resource
+  std::string model;           // empty: unknown
+  std::int64_t memory = 0;     // bytes per GPU; 0: unknown
+  bool ready = false;
+  bool cordoned = false;
+  bool leased = false;         // in some job's lease, or carries a lease taint of any value
+  std::vector<api::Taint> foreign_taints;  // of others, and such that they keep pods away
+
+  bool usable() const { return ready && !cordoned && gpus > 0; }
+};
+
+// Count from status.allocatable; model and memory from node labels, ours before NVIDIA's feature discovery.
+PoolNode describe_node(const api::Node& node, const std::string& resource_name);
+
+// The value of our lease taint; empty if there is none.
+std::string lease_taint(const api::Node& node);
+
+// Empty, or why the pool's `gpus` block refuses the node.
+std::string gpu_mismatch(const PoolNode& node, const api::PoolGpus& wanted);
+
+}  // namespace gpupool::planning
