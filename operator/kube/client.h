@@ -3,11 +3,12 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/meta/object_meta.h"
 #include "api/meta/resource_type.h"
@@ -108,6 +109,9 @@ base::Result<std::vector<K>> list(Client& client, const std::string& ns, ListOpt
   while (true) {
     auto page = decode<api::List<K>>(client.list(K::kType, ns, options, stop));
     if (!page) return tl::unexpected<base::Error>(page.error());
+    if (page->metadata.resource_version.empty()) {
+      return base::fail(base::ErrorCode::kParse, "a list of " + std::string(K::kType.kind) + " without a resourceVersion");
+    }
     for (auto& item : page->items) all.push_back(std::move(item));
     if (page->metadata.continue_token.empty()) return all;
     options.continue_token = page->metadata.continue_token;

@@ -1,0 +1,96 @@
+#include "kube/config/spawn.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
+namespace gpupool::kube {
+namespace {
+
+struct Pipe {
+  Fd read;
+  Fd write;
+};
+
+base::Result<Pipe> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return base::fail(base::ErrorCode::kIo, "pipe: " + std::generic_category().message(errno));
+  }
+  Pipe pipe{Fd(ends[0]), Fd(ends[1])};
+  ::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK);
+  return pipe;
+}
+
+std::vector<std::string> merged_environment(const std::vector<std::pair<std::string, std::string>>& env) {
+  std::vector<std::string> merged;
+  for (char** entry = ::environ; *entry != nullptr; ++entry) {
+    const std::string ours = *entry;
+    bool replaced = false;
+    for (const auto& [name, value] : env) replaced = replaced || ours.starts_with(name + "=");
+    if (!replaced) merged.push_back(ours);
+  }
+  for (const auto& [name, value] : env) merged.push_back(name + "=" + value);
+  return merged;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (std::string& text : texts) all.push_back(text.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+struct SpawnSettings {
+  posix_spawn_file_actions_t actions{};
+  posix_spawnattr_t attributes{};
+
+  SpawnSettings(int out, int err) {
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
+    // A program inherits what we block or ignore (SIGPIPE, SIGTERM), and would misbehave.
+    sigset_t none;
+    sigset_t all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawnattr_setflags(&attributes,
+                               POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    ::posix_spawnattr_setpgroup(&attributes, 0);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setsigdefault(&attributes, &all);
+  }
+  ~SpawnSettings() {
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::posix_spawnattr_destroy(&attributes);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+};
+
+}  // namespace
+
+base::Result<Child> spawn(const std::vector<std::string>& argv,
+                          const std::vector<std::pair<std::string, std::string>>& env) {
+  auto out = make_pipe();
+  if (!out) return tl::unexpected<base::Error>(out.error());
+  auto err = make_pipe();
+  if (!err) return tl::unexpected<base::Error>(err.error());
+  std::vector<std::string> arguments = argv;
+  std::vector<std::string> environment = merged_environment(env);
+  const SpawnSettings settings(out->write.get(), err->write.get());
+  Child child{-1, std::move(out->read), std::move(err->read)};
+  const int error = ::posix_spawnp(&child.pid, argv.front().c_str(), &settings.actions, &settings.attributes,
+                                   pointers(arguments).data(), pointers(environment).data());
+  if (error == 0) return child;
+  const auto code = error == ENOENT ? base::ErrorCode::kNotFound : base::ErrorCode::kIo;
+  return base::fail(code, argv.front() + ": " + std::generic_category().message(error));
+}
+
+}  // namespace gpupool::kube
