@@ -43,6 +43,7 @@ struct Type {
   void* (*append)(void* array) = nullptr;                    // kArray: address of a new last element
   void* (*insert)(void* map, std::string key) = nullptr;     // kMap: address of the key's value
   const Type& (*element)() = nullptr;                        // kArray, kMap
+  void (*clear)(void* container) = nullptr;                  // kArray, kMap: a field given twice starts anew
 };
 
 struct Field {
@@ -94,6 +95,7 @@ struct Container<std::vector<T>> {
   static constexpr bool is_map = false;
   static void* append(void* array) { return &static_cast<std::vector<T>*>(array)->emplace_back(); }
   static const Type& element() { return type_of<T>(); }
+  static void clear(void* array) { static_cast<std::vector<T>*>(array)->clear(); }
 };
 template <class T>
 struct Container<std::map<std::string, T>> {
@@ -103,6 +105,7 @@ struct Container<std::map<std::string, T>> {
     return &(*static_cast<std::map<std::string, T>*>(map))[std::move(key)];
   }
   static const Type& element() { return type_of<T>(); }
+  static void clear(void* map) { static_cast<std::map<std::string, T>*>(map)->clear(); }
 };
 
 template <class T>
@@ -120,9 +123,15 @@ constexpr Type make_type() {
   } else if constexpr (std::is_same_v<T, RawJson>) {
     return {.kind = Kind::kRaw};
   } else if constexpr (Container<T>::is_array) {
-    return {.kind = Kind::kArray, .append = &Container<T>::append, .element = &Container<T>::element};
+    return {.kind = Kind::kArray,
+            .append = &Container<T>::append,
+            .element = &Container<T>::element,
+            .clear = &Container<T>::clear};
   } else if constexpr (Container<T>::is_map) {
-    return {.kind = Kind::kMap, .insert = &Container<T>::insert, .element = &Container<T>::element};
+    return {.kind = Kind::kMap,
+            .insert = &Container<T>::insert,
+            .element = &Container<T>::element,
+            .clear = &Container<T>::clear};
   } else {
     return {.kind = Kind::kObject, .fields = std::span<const Field>(Schema<T>::fields)};
   }

@@ -2,10 +2,15 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
+
+namespace spdlog {
+class logger;
+}
 
 namespace gpupool::base {
 
@@ -43,10 +48,11 @@ class Log {
   void error(std::string_view message, std::initializer_list<LogField> fields = {}) const;
 
  private:
+  Log() = default;
   void write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) const;
 
-  LogLevel level_;
-  bool silent_ = false;
+  LogLevel level_ = LogLevel::kError;
+  std::shared_ptr<spdlog::logger> logger_;  // null: silent
   std::vector<LogField> fields_;
 };
 

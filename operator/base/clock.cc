@@ -1,0 +1,29 @@
+#include "base/clock.h"
+
+namespace gpupool::base {
+
+bool Clock::sleep_for(Duration how_long, std::stop_token stop) {
+  const SteadyTime start = now();
+  // "For ever" as a duration must not wrap round into the past.
+  std::optional<SteadyTime> deadline;
+  if (how_long < SteadyTime::max() - start) deadline = start + how_long;
+
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  wait(lock, never, std::move(stop), deadline, [] { return false; });
+  return deadline && now() >= *deadline;
+}
+
+SteadyTime SystemClock::now() const { return std::chrono::steady_clock::now(); }
+
+WallTime SystemClock::wall() const { return std::chrono::system_clock::now(); }
+
+bool SystemClock::wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& changed,
+                       std::stop_token stop, std::optional<SteadyTime> deadline,
+                       const std::function<bool()>& ready) {
+  if (deadline) return changed.wait_until(lock, std::move(stop), *deadline, ready);
+  return changed.wait(lock, std::move(stop), ready);
+}
+
+}  // namespace gpupool::base

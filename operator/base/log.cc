@@ -1,0 +1,101 @@
+#include "base/log.h"
+
+#include <spdlog/logger.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <span>
+
+#include "base/json.h"
+#include "base/rfc3339.h"
+
+namespace gpupool::base {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, LogLevel>, 4> kLevels{{
+    {"debug", LogLevel::kDebug},
+    {"info", LogLevel::kInfo},
+    {"warning", LogLevel::kWarning},
+    {"error", LogLevel::kError},
+}};
+
+std::string_view level_name(LogLevel level) {
+  for (const auto& [name, value] : kLevels) {
+    if (value == level) return name;
+  }
+  return "unknown";
+}
+
+// One JSON object; of several fields with one key only the last is written.
+std::string to_json(std::span<const LogField> fields) {
+  std::string line = "{";
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const LogField& field = fields[i];
+    const auto later = fields.subspan(i + 1);
+    const auto same_key = [&](const LogField& other) { return other.key == field.key; };
+    if (std::any_of(later.begin(), later.end(), same_key)) continue;
+    if (line.size() > 1) line += ',';
+    line += json::quote(field.key);
+    line += ':';
+    line += field.quoted ? json::quote(field.value) : field.value;
+  }
+  return line + "}";
+}
+
+}  // namespace
+
+Log::Log(LogLevel level)
+    : level_(level),
+      logger_(
+          std::make_shared<spdlog::logger>("gpupool", std::make_shared<spdlog::sinks::stderr_sink_mt>())) {
+  logger_->set_pattern("%v");
+  logger_->set_level(spdlog::level::trace);
+}
+
+Log Log::none() { return Log(); }
+
+Log Log::with(std::initializer_list<LogField> fields) const {
+  Log copy(*this);
+  copy.fields_.insert(copy.fields_.end(), fields.begin(), fields.end());
+  return copy;
+}
+
+void Log::debug(std::string_view message, std::initializer_list<LogField> fields) const {
+  write(LogLevel::kDebug, message, fields);
+}
+
+void Log::info(std::string_view message, std::initializer_list<LogField> fields) const {
+  write(LogLevel::kInfo, message, fields);
+}
+
+void Log::warning(std::string_view message, std::initializer_list<LogField> fields) const {
+  write(LogLevel::kWarning, message, fields);
+}
+
+void Log::error(std::string_view message, std::initializer_list<LogField> fields) const {
+  write(LogLevel::kError, message, fields);
+}
+
+void Log::write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) const {
+  if (!logger_ || level < level_) return;
+  std::vector<LogField> all{
+      {"ts", to_rfc3339_micro(std::chrono::system_clock::now())},
+      {"level", level_name(level)},
+      {"msg", message},
+  };
+  all.insert(all.end(), fields_.begin(), fields_.end());
+  all.insert(all.end(), fields.begin(), fields.end());
+  logger_->log(spdlog::level::critical, spdlog::string_view_t(to_json(all)));
+}
+
+bool parse_log_level(std::string_view text, LogLevel& level) {
+  for (const auto& [name, value] : kLevels) {
+    if (name == text) return level = value, true;
+  }
+  return false;
+}
+
+}  // namespace gpupool::base
