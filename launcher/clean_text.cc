@@ -8,7 +8,8 @@ constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
 unsigned byte_at(std::string_view text, std::size_t index) { return static_cast<unsigned char>(text[index]); }
 
-// Length of the escape sequence that `text` begins with (ECMA-48: CSI, or OSC up to BEL or ST on the same line).
+// Length of the escape sequence that `text` begins with (ECMA-48: CSI, or OSC up to BEL or ST on the same
+// line).
 std::size_t escape_length(std::string_view text) {
   if (text.size() < 2) return text.size();
   if (text[1] == '[') {
@@ -51,7 +52,8 @@ std::size_t utf8_length(std::string_view text) {
   if (text.empty()) return 0;
   const Range range = sequence_after(byte_at(text, 0));
   if (range.length == 0 || range.length > text.size()) return 0;
-  if (range.length > 1 && (byte_at(text, 1) < range.second_low || byte_at(text, 1) > range.second_high)) return 0;
+  if (range.length > 1 && (byte_at(text, 1) < range.second_low || byte_at(text, 1) > range.second_high))
+    return 0;
   for (std::size_t i = 2; i < range.length; ++i) {
     if ((byte_at(text, i) & 0xc0U) != 0x80U) return 0;
   }

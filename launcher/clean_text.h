@@ -6,8 +6,8 @@
 
 namespace gpupool::launcher {
 
-// What a person can read of a program's output: terminal escape sequences and control characters other than tab and
-// newline are dropped, every byte that is not valid UTF-8 becomes U+FFFD.
+// What a person can read of a program's output: terminal escape sequences and control characters other than
+// tab and newline are dropped, every byte that is not valid UTF-8 becomes U+FFFD.
 std::string clean_text(std::string_view raw);
 
 // The length of the valid UTF-8 character that `text` begins with; 0 when it does not begin with one.

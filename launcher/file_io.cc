@@ -13,7 +13,7 @@ namespace gpupool::launcher {
 
 std::string with_errno(std::string what, int error) {
   what += ": ";
-  what += ::strerror(error);
+  what += ::strerrordesc_np(error);
   return what;
 }
 

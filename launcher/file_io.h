@@ -12,7 +12,8 @@ namespace gpupool::launcher {
 // Writes all of `bytes` to `fd`, blocking. False leaves errno set.
 bool write_all(int fd, std::string_view bytes);
 
-// Reads a whole file of at most `limit` bytes; longer files are cut. Nothing when it cannot be read (errno is set).
+// Reads a whole file of at most `limit` bytes; longer files are cut. Nothing when it cannot be read (errno is
+// set).
 std::optional<std::string> read_file(const std::string& path, std::size_t limit);
 
 // Makes names created or renamed in directory `path` survive a power loss.

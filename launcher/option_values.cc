@@ -4,6 +4,13 @@
 
 namespace gpupool::launcher {
 
+std::optional<int> parse_number(std::string_view text) {
+  int value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
 const OptionName* OptionValues::find(std::string_view flag) const {
   for (const OptionName& name : names_) {
     if (name.flag == flag) return &name;
@@ -50,13 +57,12 @@ Expected<int> OptionValues::number(std::string_view flag, int otherwise, int low
   const auto found = values_.find(flag);
   if (found == values_.end()) return otherwise;
   const std::string& text = found->second.text;
-  int value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size() || value < low || value > high) {
-    return failure(error(flag, "'" + text + "' is not a number from " + std::to_string(low) + " to " +
-                                   std::to_string(high)));
+  const std::optional<int> value = parse_number(text);
+  if (!value || *value < low || *value > high) {
+    return failure(error(
+        flag, "'" + text + "' is not a number from " + std::to_string(low) + " to " + std::to_string(high)));
   }
-  return value;
+  return *value;
 }
 
 Expected<bool> OptionValues::boolean(std::string_view flag) const {

@@ -11,6 +11,9 @@
 
 namespace gpupool::launcher {
 
+// A decimal number and nothing else.
+std::optional<int> parse_number(std::string_view text);
+
 struct OptionName {
   std::string_view flag;
   std::string_view variable;

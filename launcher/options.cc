@@ -29,7 +29,7 @@ std::vector<OptionName> run_options() {
 
 struct Number {
   std::string_view flag;
-  int Options::*member;
+  int Options::* member;
   int low;
   int high;
 };
@@ -43,19 +43,17 @@ constexpr Number kNumbers[] = {
     {"--master-timeout", &Options::master_timeout_seconds, 0, kMaxTimeoutSeconds},
 };
 
-// The rank as given, or the ordinal at the end of the pod's name. One worker alone is rank 0 whatever its name.
+// The rank as given, or the ordinal at the end of the pod's name. One worker alone is rank 0 whatever its
+// name.
 Expected<int> read_rank(const OptionValues& values, int nodes) {
   if (values.has("--rank")) return values.number("--rank", 0, 0, nodes - 1);
   if (nodes == 1) return 0;
   if (!values.has("--pod-name")) return failure("--rank: needed (or --pod-name) when --nnodes is above 1");
   const std::string name = values.text("--pod-name", "");
-  OptionValues ordinal({{"--pod-name", "ordinal"}});
-  ordinal.read_environment([&](const char*) {
-    const std::size_t dash = name.rfind('-');
-    return dash == std::string::npos ? "none" : name.c_str() + dash + 1;
-  });
-  const Expected<int> rank = ordinal.number("--pod-name", nodes, 0, nodes - 1);
-  if (rank && *rank < nodes) return *rank;
+  const std::size_t dash = name.rfind('-');
+  const std::optional<int> rank =
+      dash == std::string::npos ? std::nullopt : parse_number(std::string_view(name).substr(dash + 1));
+  if (rank && *rank >= 0 && *rank < nodes) return *rank;
   return failure(values.error("--pod-name", "'" + name + "' does not end in -<rank> with a rank from 0 to " +
                                                 std::to_string(nodes - 1)));
 }

@@ -27,8 +27,8 @@ struct Options {
 // Value of an environment variable, null when it is not set.
 using GetEnv = std::function<const char*(const char* name)>;
 
-// Reads the arguments after `run`: flags, "--", the command. A flag wins over its environment variable; an empty
-// variable counts as unset. Errors name the flag or the variable.
+// Reads the arguments after `run`: flags, "--", the command. A flag wins over its environment variable; an
+// empty variable counts as unset. Errors name the flag or the variable.
 Expected<Options> parse_run(const std::vector<std::string>& arguments, const GetEnv& get_env);
 
 }  // namespace gpupool::launcher

@@ -61,7 +61,8 @@ std::string escaped_front(std::string_view text, std::size_t limit) {
 
 std::size_t escaped_size(std::string_view text) { return escaped_front(text, std::string::npos).size(); }
 
-// The longest end of `text` that fits, escaped: whole lines, or the end of the last line if that alone is too long.
+// The longest end of `text` that fits, escaped: whole lines, or the end of the last line if that alone is too
+// long.
 std::string escaped_end(std::string_view text, std::size_t limit) {
   while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
   std::size_t size = escaped_size(text);

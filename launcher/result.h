@@ -41,8 +41,8 @@ struct Result {
 inline constexpr std::size_t kMaxResultBytes = 3072;
 inline constexpr std::size_t kMaxTailBytes = 2048;
 
-// One line of JSON of at most kMaxResultBytes. The message is cut at its end; the tail at its front, at the start of
-// a line where that is possible.
+// One line of JSON of at most kMaxResultBytes. The message is cut at its end; the tail at its front, at the
+// start of a line where that is possible.
 std::string to_json(const Result& result);
 
 // The exit code in a result written by to_json; nothing when `json` is not one.

@@ -7,9 +7,9 @@
 
 namespace gpupool::launcher {
 
-// Keeps the last lines printed on two streams, in the order in which the lines were completed. Memory is bounded
-// whatever is printed. A line that a bare carriage return overwrote (a progress bar) keeps its last state only.
-// Not thread safe.
+// Keeps the last lines printed on two streams, in the order in which the lines were completed. Memory is
+// bounded whatever is printed. A line that a bare carriage return overwrote (a progress bar) keeps its last
+// state only. Not thread safe.
 class TailBuffer {
  public:
   static constexpr std::size_t kStreams = 2;
@@ -19,8 +19,8 @@ class TailBuffer {
 
   void append(std::size_t stream, std::string_view bytes);
 
-  // The kept lines, then what each stream has of an unfinished line. Starts at the start of a line, except where a
-  // single line is longer than the capacity.
+  // The kept lines, then what each stream has of an unfinished line. Starts at the start of a line, except
+  // where a single line is longer than the capacity.
   [[nodiscard]] std::string text() const;
 
  private:

@@ -27,7 +27,8 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& curr
   std::vector<std::string> merged;
   for (const std::string& variable : current) {
     const std::string_view name = std::string_view(variable).substr(0, variable.find('='));
-    const bool ours = std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return e.first == name; });
+    const bool ours =
+        std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return e.first == name; });
     if (!ours) merged.push_back(variable);
   }
   for (const auto& [name, value] : entries) {

@@ -10,9 +10,9 @@ namespace gpupool::launcher {
 
 using EnvironmentEntries = std::vector<std::pair<std::string, std::string>>;
 
-// The variables the command gets. PET_* are torchrun's own (argument name in capitals after PET_). The launcher
-// starts one process per worker: with several processes per worker that is torchrun, and RANK is the first of the
-// global ranks on this worker.
+// The variables the command gets. PET_* are torchrun's own (argument name in capitals after PET_). The
+// launcher starts one process per worker: with several processes per worker that is torchrun, and RANK is the
+// first of the global ranks on this worker.
 EnvironmentEntries worker_environment(const Options& options);
 
 // `current` ("NAME=value" each) with `entries` in place of every variable of the same name.

@@ -1,0 +1,85 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "launcher/file_io.h"
+#include "launcher/install.h"
+#include "launcher/log.h"
+#include "launcher/options.h"
+#include "launcher/result.h"
+#include "launcher/run.h"
+#include "launcher/usage.h"
+
+namespace gpupool::launcher {
+namespace {
+
+constexpr int kExitInstallFailed = 1;
+
+// Descriptors opened later must not land on 0, 1 or 2 and be taken for the streams.
+void fill_standard_descriptors() {
+  int fd = 0;
+  do {
+    fd = ::open("/dev/null", O_RDWR);
+    if (fd < 0) fd = ::open("/", O_RDONLY);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) ::close(fd);
+}
+
+int usage_error(const std::string& problem) {
+  log_line(problem + " (see gpupool-launch --help)");
+  return kExitUsage;
+}
+
+int print(std::string_view text) { return write_all(STDOUT_FILENO, text) ? 0 : 1; }
+
+const char* find_variable(const char* name) {
+  const std::size_t length = std::strlen(name);
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (std::strncmp(*variable, name, length) == 0 && (*variable)[length] == '=')
+      return *variable + length + 1;
+  }
+  return nullptr;
+}
+
+int run_main(const std::vector<std::string>& arguments) {
+  const Expected<Options> options = parse_run(arguments, find_variable);
+  if (!options) {
+    const char* log = find_variable("GPUPOOL_TERMINATION_LOG");
+    report_unusable(log == nullptr ? Options().termination_log : log, options.error());
+    return usage_error(options.error());
+  }
+  std::vector<std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
+  return run(*options, environment);
+}
+
+int install_main(const std::vector<std::string>& arguments) {
+  if (arguments.size() != 1) return usage_error("install: takes one directory");
+  const Expected<void> installed = install_into(arguments.front());
+  if (installed) return 0;
+  log_line(installed.error());
+  return kExitInstallFailed;
+}
+
+int dispatch(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) return usage_error("needs run, install, --help or --version");
+  const std::string& verb = arguments.front();
+  const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  const bool asks_help = verb == "--help" || verb == "-h" || (!rest.empty() && rest.front() == "--help");
+  if (asks_help) return print(help_text());
+  if (verb == "--version") return print(version_text());
+  if (verb == "run") return run_main(rest);
+  if (verb == "install") return install_main(rest);
+  return usage_error((verb.starts_with("-") ? "unknown flag " : "unknown command ") + verb);
+}
+
+}  // namespace
+}  // namespace gpupool::launcher
+
+int main(int argc, char** argv) {
+  gpupool::launcher::fill_standard_descriptors();
+  return gpupool::launcher::dispatch(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
+}

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <poll.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "launcher/expected.h"
+#include "launcher/tail_buffer.h"
+#include "launcher/unique_fd.h"
+
+namespace gpupool::launcher {
+
+// Carries what the command prints to the launcher's own stdout and stderr, byte for byte, and shows it to a
+// TailBuffer on the way. Never blocks: a slow reader slows the command through the pipes, as without a
+// launcher, and signals still pass. Not thread safe.
+class OutputRelay {
+ public:
+  explicit OutputRelay(TailBuffer& tail) : tail_(tail) {}
+
+  // Makes the pipes. Where stdout and stderr are the same file there is one pipe, which keeps the order of
+  // writes.
+  Expected<void> open();
+
+  // What the command gets as stdout and stderr; close_command_ends() once it runs.
+  [[nodiscard]] int command_stdout() const { return command_stdout_.get(); }
+  [[nodiscard]] int command_stderr() const;
+  void close_command_ends();
+
+  // Adds the descriptors that pump() waits for.
+  void add_to(std::vector<pollfd>& events) const;
+
+  // Moves what can be moved now.
+  void pump();
+
+  // Like pump(), and also reads on while the reader outside is slow, up to a limit far above what a pipe
+  // holds: so the tail is complete when the command has ended.
+  void pump_ahead();
+
+  [[nodiscard]] bool all_read() const;     // no process holds the other ends any more
+  [[nodiscard]] bool all_written() const;  // nothing read is left to write
+
+ private:
+  struct Stream {
+    UniqueFd from;
+    int to = -1;
+    std::size_t index = 0;
+    std::string pending;
+    std::size_t written = 0;  // of pending
+
+    [[nodiscard]] std::size_t left() const { return pending.size() - written; }
+  };
+
+  Expected<UniqueFd> open_stream(int to, std::size_t index);
+  void pump(std::size_t read_limit);
+  bool read_some(Stream& stream);
+  static bool write_some(Stream& stream);
+
+  TailBuffer& tail_;
+  UniqueFd command_stdout_;
+  UniqueFd command_stderr_;
+  std::vector<Stream> streams_;
+};
+
+}  // namespace gpupool::launcher

@@ -1,0 +1,187 @@
+#include "launcher/run.h"
+
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "launcher/clean_text.h"
+#include "launcher/descendants.h"
+#include "launcher/hold.h"
+#include "launcher/log.h"
+#include "launcher/master_wait.h"
+#include "launcher/result.h"
+#include "launcher/spawn.h"
+#include "launcher/state_dir.h"
+#include "launcher/supervise.h"
+#include "launcher/termination_log.h"
+#include "launcher/timestamp.h"
+#include "launcher/worker_env.h"
+
+namespace gpupool::launcher {
+namespace {
+
+// More than a result can take: escapes and terminal sequences are dropped later.
+constexpr std::size_t kTailCapacity = 2 * kMaxTailBytes;
+
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name == nullptr ? "signal " + std::to_string(signal) : std::string("SIG") + name;
+}
+
+std::string_view search_path(const std::vector<std::string>& environment) {
+  constexpr std::string_view kName = "PATH=";
+  for (const std::string& variable : environment) {
+    if (variable.starts_with(kName)) return std::string_view(variable).substr(kName.size());
+  }
+  return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+}
+
+class Run {
+ public:
+  Run(const Options& options, const std::vector<std::string>& environment)
+      : options_(options), environment_(environment), state_(options.state_dir) {}
+
+  int start() {
+    if (const std::optional<std::string> stored = state_.stored_result()) return repeat(*stored);
+    if (const Expected<void> reserved = state_.reserve(); !reserved) return fail(reserved.error());
+    if (const std::optional<std::string> marked_at = state_.marked_at()) return interrupted(*marked_at);
+    adopt_orphans();
+    const MasterWait wait = wait_for_master(options_, inbox_);
+    if (wait.state == MasterState::kTimedOut) {
+      return not_started(kExitMasterTimeout, "MasterTimeout",
+                         "rank 0 did not accept a connection within " +
+                             std::to_string(options_.master_timeout_seconds) + " s: " + wait.problem);
+    }
+    if (wait.state == MasterState::kStopped) {
+      return not_started(kExitSignalBase + wait.signal, "Stopped",
+                         signal_name(wait.signal) + " came while waiting for rank 0");
+    }
+    return run_command();
+  }
+
+ private:
+  [[nodiscard]] Result new_result(Outcome outcome, int exit_code, std::string reason,
+                                  std::string message) const {
+    Result result;
+    result.attempt = options_.attempt;
+    result.rank = options_.node_rank;
+    result.outcome = outcome;
+    result.exit_code = exit_code;
+    result.reason = std::move(reason);
+    result.message = clean_text(message);
+    result.started_at = started_at_;
+    result.finished_at = rfc3339_now();
+    return result;
+  }
+
+  // The termination message first: it is what Kubernetes shows, and it may be on another disk.
+  void publish(const Result& result) {
+    const std::string json = to_json(result);
+    write_termination_log(options_.termination_log, json);
+    if (const Expected<void> stored = state_.store(json); !stored) log_line(stored.error());
+  }
+
+  int fail(const std::string& problem) {
+    log_line(problem);
+    const Result result = new_result(Outcome::kNotStarted, kExitLauncherError, "LauncherError", problem);
+    write_termination_log(options_.termination_log, to_json(result));
+    return kExitLauncherError;
+  }
+
+  int not_started(int exit_code, const char* reason, const std::string& message) {
+    log_line(message);
+    started_at_.clear();
+    publish(new_result(Outcome::kNotStarted, exit_code, reason, message));
+    return exit_code;
+  }
+
+  int interrupted(const std::string& marked_at) {
+    started_at_ = clean_text(marked_at);
+    publish(new_result(Outcome::kInterrupted, kExitInterrupted, "Interrupted",
+                       "the launcher was killed while the command ran; the command is not run again"));
+    log_line("an earlier start was interrupted; the command is not run again");
+    if (options_.hold) hold_until_stopped(inbox_);
+    return kExitInterrupted;
+  }
+
+  int repeat(const std::string& stored) {
+    const int exit_code = exit_code_in(stored).value_or(kExitLauncherError);
+    write_termination_log(options_.termination_log, stored);
+    log_line("the command has ended with exit code " + std::to_string(exit_code) +
+             " and is not run again; its output is in the logs of the container's first start");
+    if (options_.hold) hold_until_stopped(inbox_);
+    return exit_code;
+  }
+
+  int run_command() {
+    TailBuffer tail(kTailCapacity);
+    OutputRelay relay(tail);
+    if (const Expected<void> opened = relay.open(); !opened) return fail(opened.error());
+    started_at_ = rfc3339_now();
+    if (const Expected<void> marked = state_.mark(started_at_); !marked) return fail(marked.error());
+
+    const SpawnRequest request{
+        options_.command, merged_environment(environment_, worker_environment(options_)),
+        std::string(search_path(environment_)), relay.command_stdout(), relay.command_stderr()};
+    const std::variant<pid_t, SpawnFailure> spawned = spawn(request, inbox_);
+    relay.close_command_ends();
+    if (const auto* failed = std::get_if<SpawnFailure>(&spawned)) {
+      return not_started(failed->exit_code, reason_of(failed->exit_code), failed->message);
+    }
+    int exit_code = 0;
+    Supervisor supervisor(std::get<pid_t>(spawned), inbox_, relay);
+    supervisor.run([&](const Ending& ending) {
+      Result result = result_of(ending);
+      result.tail = clean_text(tail.text());
+      exit_code = result.exit_code;
+      publish(result);
+    });
+    return exit_code;
+  }
+
+  static const char* reason_of(int exit_code) {
+    if (exit_code == kExitNotFound) return "CommandNotFound";
+    return exit_code == kExitNotExecutable ? "CommandNotExecutable" : "LauncherError";
+  }
+
+  [[nodiscard]] Result result_of(const Ending& ending) const {
+    const std::string after =
+        ending.stop_signal == 0 ? "" : " after " + signal_name(ending.stop_signal) + " was forwarded to it";
+    if (WIFSIGNALED(ending.wait_status)) {
+      const int signal = WTERMSIG(ending.wait_status);
+      Result result = new_result(Outcome::kSignaled, kExitSignalBase + signal, "Signaled",
+                                 "killed by " + signal_name(signal) + after);
+      result.signal = signal;
+      return result;
+    }
+    const int code = WEXITSTATUS(ending.wait_status);
+    return new_result(Outcome::kExited, code, code == 0 ? "Completed" : "Error",
+                      "exit code " + std::to_string(code) + after);
+  }
+
+  const Options& options_;
+  const std::vector<std::string>& environment_;
+  SignalInbox inbox_;
+  StateDir state_;
+  std::string started_at_;
+};
+
+}  // namespace
+
+int run(const Options& options, const std::vector<std::string>& environment) {
+  return Run(options, environment).start();
+}
+
+void report_unusable(const std::string& termination_log, const std::string& problem) {
+  Result result;
+  result.exit_code = kExitUsage;
+  result.reason = "LauncherError";
+  result.message = clean_text(problem);
+  result.finished_at = rfc3339_now();
+  write_termination_log(termination_log, to_json(result));
+}
+
+}  // namespace gpupool::launcher

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launcher/options.h"
+
+namespace gpupool::launcher {
+
+// Runs the command if no earlier start did, else repeats the earlier result. `environment` is this process's
+// own
+// ("NAME=value"). Returns the exit status for this process. Call once, from the main thread.
+int run(const Options& options, const std::vector<std::string>& environment);
+
+// Leaves a result for a start that failed before there were options.
+void report_unusable(const std::string& termination_log, const std::string& problem);
+
+}  // namespace gpupool::launcher

@@ -1,0 +1,49 @@
+#include "launcher/signal_inbox.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+
+namespace gpupool::launcher {
+
+bool is_stop_signal(int signal) {
+  return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
+}
+
+SignalInbox::SignalInbox() {
+  sigset_t taken;
+  ::sigfillset(&taken);
+  for (const int fault : {SIGILL, SIGABRT, SIGFPE, SIGSEGV, SIGBUS, SIGTRAP, SIGSYS})
+    ::sigdelset(&taken, fault);
+  ::sigprocmask(SIG_BLOCK, &taken, &found_mask_);
+  // A broken stdout is an error of a write here, not a reason to die; a child's end must be noticed.
+  struct sigaction action{};
+  action.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &action, &found_pipe_);
+  action.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &action, &found_child_);
+  fd_ = UniqueFd(::signalfd(-1, &taken, SFD_NONBLOCK | SFD_CLOEXEC));
+}
+
+std::optional<int> SignalInbox::next() {
+  signalfd_siginfo info{};
+  if (::read(fd_.get(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return std::nullopt;
+  return static_cast<int>(info.ssi_signo);
+}
+
+int SignalInbox::wait_for_stop() {
+  for (;;) {
+    pollfd readable{fd_.get(), POLLIN, 0};
+    ::poll(&readable, 1, -1);
+    while (const std::optional<int> signal = next()) {
+      if (is_stop_signal(*signal)) return *signal;
+    }
+  }
+}
+
+void SignalInbox::restore_for_exec() const {
+  ::sigaction(SIGPIPE, &found_pipe_, nullptr);
+  ::sigaction(SIGCHLD, &found_child_, nullptr);
+  ::sigprocmask(SIG_SETMASK, &found_mask_, nullptr);
+}
+
+}  // namespace gpupool::launcher

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <vector>
+
+#include "launcher/output_relay.h"
+#include "launcher/signal_inbox.h"
+
+namespace gpupool::launcher {
+
+struct Ending {
+  int wait_status = 0;  // as from waitpid
+  int stop_signal = 0;  // the last stop signal that was forwarded before the end; 0: none
+};
+
+// Watches over the running command from its start to the end of everything it left behind. Not thread safe.
+class Supervisor {
+ public:
+  // `command` is a child of this process and leads its own process group.
+  Supervisor(pid_t command, SignalInbox& inbox, OutputRelay& relay)
+      : command_(command), inbox_(inbox), relay_(relay) {}
+
+  // Forwards signals, carries output and reaps children. When the command has ended, and its output has been
+  // read, calls `ended`; then waits for what the command left behind, kills it and writes out the rest of the
+  // output.
+  void run(const std::function<void(const Ending&)>& ended);
+
+ private:
+  void wait_for_command();
+  void read_rest();
+  void wait_for_group();
+  void write_rest();
+
+  // Waits for signals or output, at most `timeout_ms` (negative: for ever), and deals with the signals.
+  void step(int timeout_ms);
+  void take_signal(int signal);
+
+  pid_t command_;
+  SignalInbox& inbox_;
+  OutputRelay& relay_;
+  Ending ending_;
+  bool command_ended_ = false;
+  int stop_signals_ = 0;
+};
+
+}  // namespace gpupool::launcher
