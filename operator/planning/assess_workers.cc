@@ -13,7 +13,8 @@ namespace {
 constexpr std::int64_t kSigkillExit = 137;
 constexpr std::int64_t kSigtermExit = 143;
 
-const api::ContainerStatus* find_container(const std::vector<api::ContainerStatus>& statuses, const std::string& name) {
+const api::ContainerStatus* find_container(const std::vector<api::ContainerStatus>& statuses,
+                                           const std::string& name) {
   for (const auto& status : statuses) {
     if (status.name == name) return &status;
   }
@@ -41,7 +42,8 @@ Evidence evidence_of(const api::ContainerStatus* worker) {
 std::string disruption(const api::Pod& pod) {
   for (const auto& condition : pod.status.conditions) {
     if (condition.type == "DisruptionTarget" && condition.status == "True") {
-      return "disrupted (" + condition.reason + ")" + (condition.message.empty() ? "" : ": " + condition.message);
+      return "disrupted (" + condition.reason + ")" +
+             (condition.message.empty() ? "" : ": " + condition.message);
     }
   }
   // The kubelet sets a pod-level reason when it ends a pod itself: Evicted, NodeShutdown, Preempting, ...
@@ -173,21 +175,24 @@ std::int64_t rank_of(const api::Pod& pod) {
   return rank;
 }
 
-std::vector<WorkerView> assess_workers(const std::vector<std::shared_ptr<const api::Pod>>& pods, const std::string& id,
-                                       std::int64_t workers, const std::string& container) {
+std::vector<WorkerView> assess_workers(const std::vector<std::shared_ptr<const api::Pod>>& pods,
+                                       const std::string& id, std::int64_t workers,
+                                       const std::string& container) {
   std::vector<const api::Pod*> by_rank(static_cast<std::size_t>(workers), nullptr);
   for (const auto& pod : pods) {
     if (pod->metadata.label(api::kLease) != id) continue;
     const auto rank = rank_of(*pod);
     if (rank < 0 || rank >= workers) continue;
     auto& chosen = by_rank[static_cast<std::size_t>(rank)];
-    if (chosen == nullptr || pod->metadata.creation_timestamp < chosen->metadata.creation_timestamp) chosen = pod.get();
+    if (chosen == nullptr || pod->metadata.creation_timestamp < chosen->metadata.creation_timestamp)
+      chosen = pod.get();
   }
   std::vector<WorkerView> views;
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
     WorkerView absent;
     absent.rank = static_cast<std::int64_t>(rank);
-    views.push_back(by_rank[rank] == nullptr ? absent : assess_worker(*by_rank[rank], container, absent.rank));
+    views.push_back(by_rank[rank] == nullptr ? absent
+                                             : assess_worker(*by_rank[rank], container, absent.rank));
   }
   return views;
 }
@@ -203,7 +208,8 @@ bool has_ended(const api::Pod& pod) {
       terminated = terminated && status.state.terminated;
     }
   }
-  // Containers that never started stay "waiting" until the kubelet, having nothing to kill, deletes with grace 0.
+  // Containers that never started stay "waiting" until the kubelet, having nothing to kill, deletes with
+  // grace 0.
   return terminated || pod.metadata.deletion_grace_period_seconds == 0;
 }
 

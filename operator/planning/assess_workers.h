@@ -11,12 +11,12 @@
 namespace gpupool::planning {
 
 enum class WorkerState {
-  kAbsent,     // no pod
-  kPending,    // not started yet
+  kAbsent,   // no pod
+  kPending,  // not started yet
   kRunning,
   kSucceeded,
-  kCrashed,    // the user's program failed: charged
-  kLost,       // evicted, deleted, preempted, node gone: not charged
+  kCrashed,  // the user's program failed: charged
+  kLost,     // evicted, deleted, preempted, node gone: not charged
 };
 
 struct WorkerView {
@@ -26,20 +26,22 @@ struct WorkerView {
   std::string finished_at;  // of a crash, RFC 3339; may be empty
 };
 
-// How one worker stands, from its pod alone: never from Job conditions, never from the restart count. First the launcher's exit 0 (a
-// rank that succeeded stays so), then deletion and disruption, then the launcher's result, then the container's own state.
+// How one worker stands, from its pod alone: never from Job conditions, never from the restart count. First
+// the launcher's exit 0 (a rank that succeeded stays so), then deletion and disruption, then the launcher's
+// result, then the container's own state.
 WorkerView assess_worker(const api::Pod& pod, const std::string& container, std::int64_t rank);
 
 // The rank in a StatefulSet pod's name ("x-1-12" -> 12); 0 for pods of a Job.
 std::int64_t rank_of(const api::Pod& pod);
 
-// All ranks of the lease value `id`, in order; ranks without a pod are kAbsent. Where one rank has two pods (a Job controller before
-// 1.26 replaces an evicted pod at once), the older one counts.
-std::vector<WorkerView> assess_workers(const std::vector<std::shared_ptr<const api::Pod>>& pods, const std::string& id,
-                                       std::int64_t workers, const std::string& container);
+// All ranks of the lease value `id`, in order; ranks without a pod are kAbsent. Where one rank has two pods
+// (a Job controller before 1.26 replaces an evicted pod at once), the older one counts.
+std::vector<WorkerView> assess_workers(const std::vector<std::shared_ptr<const api::Pod>>& pods,
+                                       const std::string& id, std::int64_t workers,
+                                       const std::string& container);
 
-// True once nothing of the pod runs: a terminal phase, or being deleted with no container running any more. Call it with the worker
-// finalizer still on, so that a forced deletion does not hide processes that live on.
+// True once nothing of the pod runs: a terminal phase, or being deleted with no container running any more.
+// Call it with the worker finalizer still on, so that a forced deletion does not hide processes that live on.
 bool has_ended(const api::Pod& pod);
 
 }  // namespace gpupool::planning

@@ -19,12 +19,14 @@ Cost cost_of(const std::vector<const PoolNode*>& nodes) {
 }
 
 bool all_alike(const std::vector<const PoolNode*>& nodes) {
-  return std::all_of(nodes.begin(), nodes.end(), [&](const PoolNode* node) { return node->gpus == nodes[0]->gpus; });
+  return std::all_of(nodes.begin(), nodes.end(),
+                     [&](const PoolNode* node) { return node->gpus == nodes[0]->gpus; });
 }
 
 std::vector<const PoolNode*> knapsack(const std::vector<const PoolNode*>& nodes, std::size_t workers,
                                       std::int64_t gpus_per_worker) {
-  // best[s]: the cheapest way to s or more slots with the nodes seen so far; took[i][s]: whether node i is part of it.
+  // best[s]: the cheapest way to s or more slots with the nodes seen so far; took[i][s]: whether node i is
+  // part of it.
   std::vector<Cost> best(workers + 1, kUnreachable);
   best[0] = {0, 0};
   std::vector<std::vector<bool>> took(nodes.size(), std::vector<bool>(workers + 1, false));
@@ -54,10 +56,12 @@ std::vector<const PoolNode*> knapsack(const std::vector<const PoolNode*>& nodes,
 
 }  // namespace
 
-std::int64_t worker_slots(const PoolNode& node, std::int64_t gpus_per_worker) { return node.gpus / gpus_per_worker; }
+std::int64_t worker_slots(const PoolNode& node, std::int64_t gpus_per_worker) {
+  return node.gpus / gpus_per_worker;
+}
 
-std::optional<std::vector<const PoolNode*>> choose_nodes(std::vector<const PoolNode*> candidates, std::int64_t workers,
-                                                         std::int64_t gpus_per_worker) {
+std::optional<std::vector<const PoolNode*>> choose_nodes(std::vector<const PoolNode*> candidates,
+                                                         std::int64_t workers, std::int64_t gpus_per_worker) {
   std::erase_if(candidates, [&](const PoolNode* node) { return worker_slots(*node, gpus_per_worker) == 0; });
   std::int64_t slots = 0;
   for (const auto* node : candidates) slots += worker_slots(*node, gpus_per_worker);
@@ -72,9 +76,8 @@ std::optional<std::vector<const PoolNode*>> choose_nodes(std::vector<const PoolN
   return knapsack(candidates, static_cast<std::size_t>(workers), gpus_per_worker);
 }
 
-std::optional<std::vector<const PoolNode*>> choose_nodes_of_one_model(const std::vector<const PoolNode*>& candidates,
-                                                                      std::int64_t workers,
-                                                                      std::int64_t gpus_per_worker) {
+std::optional<std::vector<const PoolNode*>> choose_nodes_of_one_model(
+    const std::vector<const PoolNode*>& candidates, std::int64_t workers, std::int64_t gpus_per_worker) {
   std::map<std::string, std::vector<const PoolNode*>> by_model;
   for (const auto* node : candidates) by_model[node->model].push_back(node);
   std::optional<std::vector<const PoolNode*>> best;

@@ -30,7 +30,8 @@ bool is_dns_label(std::string_view name) {
 bool is_ours(std::string_view key) { return key.starts_with("gpupool.dev"); }
 
 bool is_reserved_env(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kNames = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"};
+  constexpr std::array<std::string_view, 5> kNames = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR",
+                                                      "MASTER_PORT"};
   return name.starts_with("GPUPOOL_") || name.starts_with("PET_") ||
          std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
@@ -50,7 +51,8 @@ MaybeProblem check_numbers(const api::GpuJob& job) {
     return bad_spec("spec.gpus must be a multiple of spec.gpusPerWorker");
   }
   if (api::worker_count(spec) > kMaxWorkers) {
-    return bad_spec("spec.gpus / spec.gpusPerWorker must be at most " + std::to_string(kMaxWorkers) + " workers");
+    return bad_spec("spec.gpus / spec.gpusPerWorker must be at most " + std::to_string(kMaxWorkers) +
+                    " workers");
   }
   if (std::set<std::string>(spec.nodes.begin(), spec.nodes.end()).size() != spec.nodes.size()) {
     return bad_spec("spec.nodes names a node twice");
@@ -74,8 +76,10 @@ MaybeProblem check_placement(const api::PodTemplate& pod) {
     }
   }
   for (const auto& toleration : pod.spec.tolerations) {
-    if (toleration.key.empty()) return bad_template("spec.tolerations: a toleration without a key tolerates other jobs' nodes");
-    if (is_ours(toleration.key)) return bad_template("spec.tolerations: " + toleration.key + " belongs to gpupool");
+    if (toleration.key.empty())
+      return bad_template("spec.tolerations: a toleration without a key tolerates other jobs' nodes");
+    if (is_ours(toleration.key))
+      return bad_template("spec.tolerations: " + toleration.key + " belongs to gpupool");
   }
   const auto selects_ours = [](const auto& entry) { return is_ours(entry.first); };
   if (std::any_of(pod.spec.node_selector.begin(), pod.spec.node_selector.end(), selects_ours) ||
@@ -85,46 +89,55 @@ MaybeProblem check_placement(const api::PodTemplate& pod) {
   return std::nullopt;
 }
 
-MaybeProblem check_gpus(const api::TemplateContainer& worker, const std::string& resource, std::int64_t gpus) {
+MaybeProblem check_gpus(const api::TemplateContainer& worker, const std::string& resource,
+                        std::int64_t gpus) {
   for (const auto* amounts : {&worker.resources.limits, &worker.resources.requests}) {
     const auto found = amounts->find(resource);
     if (found == amounts->end()) continue;
     std::string amount = found->second.text;
     std::erase(amount, '"');
     if (base::parse_quantity(amount) != gpus) {
-      return bad_template("spec.containers[0].resources: " + resource + " is set by gpupool from spec.gpus (" +
-                          std::to_string(gpus) + " for each worker)");
+      return bad_template("spec.containers[0].resources: " + resource +
+                          " is set by gpupool from spec.gpus (" + std::to_string(gpus) + " for each worker)");
     }
   }
   return std::nullopt;
 }
 
-MaybeProblem check_containers(const api::PodTemplate& pod, const api::GpuJobSpec& spec, const std::string& resource) {
+MaybeProblem check_containers(const api::PodTemplate& pod, const api::GpuJobSpec& spec,
+                              const std::string& resource) {
   if (pod.spec.containers.empty()) return bad_template("spec.containers: needs a container");
   const auto& worker = pod.spec.containers.front();
   if (worker.name.empty()) return bad_template("spec.containers[0].name: must be set");
   if (worker.command.empty()) {
-    return bad_template("spec.containers[0].command: must be set, because an image's own entrypoint cannot be seen");
+    return bad_template(
+        "spec.containers[0].command: must be set, because an image's own entrypoint cannot be seen");
   }
   if (!worker.liveness_probe.empty()) {
-    return bad_template("spec.containers[0].livenessProbe: not allowed, a restart would not run the command again");
+    return bad_template(
+        "spec.containers[0].livenessProbe: not allowed, a restart would not run the command again");
   }
-  if (!worker.lifecycle.empty()) return bad_template("spec.containers[0].lifecycle: not allowed on the worker");
+  if (!worker.lifecycle.empty())
+    return bad_template("spec.containers[0].lifecycle: not allowed on the worker");
   for (const auto* containers : {&pod.spec.containers, &pod.spec.init_containers}) {
     for (const auto& container : *containers) {
-      if (container.name == kLauncherName) return bad_template("spec: the container name " + container.name + " belongs to gpupool");
+      if (container.name == kLauncherName)
+        return bad_template("spec: the container name " + container.name + " belongs to gpupool");
       for (const auto& env : container.env) {
-        if (is_reserved_env(env.name)) return bad_template("spec: environment variable " + env.name + " is set by gpupool");
+        if (is_reserved_env(env.name))
+          return bad_template("spec: environment variable " + env.name + " is set by gpupool");
       }
       for (const auto& mount : container.volume_mounts) {
-        if (mount.mount_path == kLauncherDirectory || mount.mount_path.starts_with(std::string(kLauncherDirectory) + "/")) {
+        if (mount.mount_path == kLauncherDirectory ||
+            mount.mount_path.starts_with(std::string(kLauncherDirectory) + "/")) {
           return bad_template("spec: the mount path " + mount.mount_path + " belongs to gpupool");
         }
       }
     }
   }
   for (const auto& volume : pod.spec.volumes) {
-    if (volume.name == kLauncherName) return bad_template("spec.volumes: the name " + volume.name + " belongs to gpupool");
+    if (volume.name == kLauncherName)
+      return bad_template("spec.volumes: the name " + volume.name + " belongs to gpupool");
   }
   return check_gpus(worker, resource, api::gpus_of_each_worker(spec));
 }
@@ -133,7 +146,8 @@ MaybeProblem check_containers(const api::PodTemplate& pod, const api::GpuJobSpec
 
 MaybeProblem validate_job(const api::GpuJob& job, const std::string& gpu_resource) {
   if (auto problem = check_numbers(job)) return problem;
-  if (job.spec.pod_template.empty()) return Problem{api::reason::kInvalidTemplate, "spec.template must be set"};
+  if (job.spec.pod_template.empty())
+    return Problem{api::reason::kInvalidTemplate, "spec.template must be set"};
   const auto pod = base::json::read<api::PodTemplate>(job.spec.pod_template.text);
   if (!pod) return bad_template(pod.error().message);
   if (auto problem = check_placement(*pod)) return problem;

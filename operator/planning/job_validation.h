@@ -14,11 +14,12 @@ struct Problem {
   bool operator==(const Problem&) const = default;
 };
 
-// Checks what the CRD's rules check too (servers before 1.25 ignore those) and what they cannot see: the pod template. The message
-// names the field.
+// Checks what the CRD's rules check too (servers before 1.25 ignore those) and what they cannot see: the pod
+// template. The message names the field.
 std::optional<Problem> validate_job(const api::GpuJob& job, const std::string& gpu_resource);
 
-// The longest job name: children are `<job>-<n>`, and a StatefulSet's pods carry `<name>-<10 characters>` in a label of 63.
+// The longest job name: children are `<job>-<n>`, and a StatefulSet's pods carry `<name>-<10 characters>` in
+// a label of 63.
 inline constexpr std::size_t kMaxJobName = 45;
 inline constexpr std::int64_t kMaxWorkers = 1000;
 

@@ -41,7 +41,8 @@ void add_environment(Json& container, const api::GpuJob& job) {
   list.push_back(env("GPUPOOL_MASTER_ADDR", master_address(job, job.status.lease->id)));
   list.push_back(env("GPUPOOL_MASTER_PORT", std::to_string(kMasterPort)));
   if (gang) {
-    list.push_back({{"name", "GPUPOOL_POD_NAME"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "metadata.name"}}}}}});
+    list.push_back(
+        {{"name", "GPUPOOL_POD_NAME"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "metadata.name"}}}}}});
     list.push_back(env("GPUPOOL_HOLD", "1"));
   } else {
     list.push_back(env("GPUPOOL_RANK", "0"));
@@ -72,7 +73,8 @@ void set_up_worker(Json& container, const api::GpuJob& job, const ManifestOption
   add_environment(container, job);
   array_at(container, "volumeMounts").push_back(mount());
   container["resources"]["limits"][options.gpu_resource] = std::to_string(api::gpus_of_each_worker(job.spec));
-  if (container["resources"].contains("requests")) container["resources"]["requests"].erase(options.gpu_resource);
+  if (container["resources"].contains("requests"))
+    container["resources"]["requests"].erase(options.gpu_resource);
   // The launcher's result is read from there.
   container["terminationMessagePath"] = "/dev/termination-log";
   container["terminationMessagePolicy"] = "File";
@@ -121,7 +123,9 @@ Json pod_template(const api::GpuJob& job, const ManifestOptions& options) {
   return pod;
 }
 
-std::string text_of(const Json& document) { return document.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string text_of(const Json& document) {
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 }  // namespace
 
@@ -147,10 +151,11 @@ Manifests make_manifests(const api::GpuJob& job, const ManifestOptions& options)
   const auto name = child_name(job, job.status.lease->id);
   auto pod = pod_template(job, options);
   if (!is_gang(job.spec)) {
-    const Json workload = {{"apiVersion", "batch/v1"},
-                           {"kind", "Job"},
-                           {"metadata", metadata_of(job)},
-                           {"spec", {{"backoffLimit", 0}, {"completions", 1}, {"parallelism", 1}, {"template", pod}}}};
+    const Json workload = {
+        {"apiVersion", "batch/v1"},
+        {"kind", "Job"},
+        {"metadata", metadata_of(job)},
+        {"spec", {{"backoffLimit", 0}, {"completions", 1}, {"parallelism", 1}, {"template", pod}}}};
     return {"", text_of(workload)};
   }
   const Json selector = {{api::kLease, job.status.lease->id}};

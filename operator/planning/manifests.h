@@ -31,8 +31,8 @@ std::string master_address(const api::GpuJob& job, const std::string& lease_id);
 // The name of the container that runs the user's command.
 std::string worker_container(const api::GpuJobSpec& spec);
 
-// job must be valid (validate_job) and hold a lease. Whatever the template has and gpupool does not set stays as it is; its finalizers and
-// owner references are dropped, because controllers would copy them to pods.
+// job must be valid (validate_job) and hold a lease. Whatever the template has and gpupool does not set stays
+// as it is; its finalizers and owner references are dropped, because controllers would copy them to pods.
 Manifests make_manifests(const api::GpuJob& job, const ManifestOptions& options);
 
 }  // namespace gpupool::planning

@@ -16,7 +16,8 @@ RE2::Options quiet_options() {
   return options;
 }
 
-bool matches(const api::LabelSelectorRequirement& requirement, const std::map<std::string, std::string>& labels) {
+bool matches(const api::LabelSelectorRequirement& requirement,
+             const std::map<std::string, std::string>& labels) {
   const auto found = labels.find(requirement.key);
   const bool listed = found != labels.end() && std::find(requirement.values.begin(), requirement.values.end(),
                                                          found->second) != requirement.values.end();
@@ -28,7 +29,8 @@ bool matches(const api::LabelSelectorRequirement& requirement, const std::map<st
 
 bool older(const std::shared_ptr<const api::GpuPool>& a, const std::shared_ptr<const api::GpuPool>& b) {
   const auto age = [](const api::GpuPool& pool) {
-    return std::make_pair(pool.metadata.creation_timestamp.value_or(base::WallTime::max()), pool.metadata.uid);
+    return std::make_pair(pool.metadata.creation_timestamp.value_or(base::WallTime::max()),
+                          pool.metadata.uid);
   };
   return age(*a) < age(*b);
 }

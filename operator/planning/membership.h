@@ -24,8 +24,8 @@ struct Members {
   bool in_older_pool = false;                           // some are excluded because an older pool has them
 };
 
-// A node picked by two pools belongs to the older one (creation time, then UID). A pool that does not compile owns nothing.
-// Result by pool name.
+// A node picked by two pools belongs to the older one (creation time, then UID). A pool that does not compile
+// owns nothing. Result by pool name.
 std::map<std::string, Members> assign_members(const std::vector<std::shared_ptr<const api::GpuPool>>& pools,
                                               const std::vector<std::shared_ptr<const api::Node>>& nodes);
 

@@ -13,7 +13,8 @@ constexpr std::int64_t kMiB = 1024 * 1024;
 std::int64_t memory_of(const api::ObjectMeta& metadata) {
   if (const auto ours = base::parse_quantity(metadata.label(api::kGpuMemoryLabel))) return *ours;
   // GPU feature discovery writes plain MiB.
-  if (const auto mebibytes = base::parse_quantity(metadata.label(api::kNvidiaMemoryLabel))) return *mebibytes * kMiB;
+  if (const auto mebibytes = base::parse_quantity(metadata.label(api::kNvidiaMemoryLabel)))
+    return *mebibytes * kMiB;
   return 0;
 }
 
@@ -31,7 +32,8 @@ PoolNode describe_node(const api::Node& node, const std::string& resource_name) 
   PoolNode described;
   described.name = node.metadata.name;
   described.uid = node.metadata.uid;
-  if (const auto found = node.status.allocatable.find(resource_name); found != node.status.allocatable.end()) {
+  if (const auto found = node.status.allocatable.find(resource_name);
+      found != node.status.allocatable.end()) {
     described.gpus = base::parse_quantity(found->second).value_or(0);
   }
   described.model = node.metadata.label(api::kGpuModelLabel);
@@ -52,11 +54,17 @@ std::string lease_taint(const api::Node& node) {
   return {};
 }
 
+bool carries_lease(const api::Node& node, const std::string& id) {
+  return lease_taint(node) == id && node.metadata.label(api::kNodeLeaseLabel) == id &&
+         node.metadata.annotations.contains(api::kLease);
+}
+
 std::string gpu_mismatch(const PoolNode& node, const api::PoolGpus& wanted) {
   if (node.gpus == 0) return "has no allocatable " + wanted.resource_name;
   if (!wanted.models.empty() &&
       std::find(wanted.models.begin(), wanted.models.end(), node.model) == wanted.models.end()) {
-    return node.model.empty() ? "its GPU model is unknown" : "GPU model " + node.model + " is not in spec.gpus.models";
+    return node.model.empty() ? "its GPU model is unknown"
+                              : "GPU model " + node.model + " is not in spec.gpus.models";
   }
   if (wanted.min_memory.empty()) return {};
   if (node.memory < base::parse_quantity(wanted.min_memory).value_or(0)) {

@@ -13,12 +13,12 @@ namespace gpupool::planning {
 struct PoolNode {
   std::string name;
   std::string uid;
-  std::int64_t gpus = 0;       // allocatable of the pool's resource
-  std::string model;           // empty: unknown
-  std::int64_t memory = 0;     // bytes per GPU; 0: unknown
+  std::int64_t gpus = 0;    // allocatable of the pool's resource
+  std::string model;        // empty: unknown
+  std::int64_t memory = 0;  // bytes per GPU; 0: unknown
   bool ready = false;
   bool cordoned = false;
-  bool leased = false;         // in some job's lease, or carries a lease taint of any value
+  bool leased = false;                     // in some job's lease, or carries a lease taint of any value
   std::vector<api::Taint> foreign_taints;  // of others, and such that they keep pods away
 
   bool usable() const { return ready && !cordoned && gpus > 0; }
@@ -29,6 +29,9 @@ PoolNode describe_node(const api::Node& node, const std::string& resource_name);
 
 // The value of our lease taint; empty if there is none.
 std::string lease_taint(const api::Node& node);
+
+// Taint, label and annotation of this lease value are all there.
+bool carries_lease(const api::Node& node, const std::string& id);
 
 // Empty, or why the pool's `gpus` block refuses the node.
 std::string gpu_mismatch(const PoolNode& node, const api::PoolGpus& wanted);

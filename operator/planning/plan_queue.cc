@@ -72,7 +72,8 @@ class QueuePass {
   Nodes schedulable(const Demand& demand, const Nodes& nodes, bool free_only) const {
     Nodes kept;
     for (const auto* node : nodes) {
-      if (!node->usable() || !planning::tolerates(demand.job.spec.pod_template, node->foreign_taints)) continue;
+      if (!node->usable() || !planning::tolerates(demand.job.spec.pod_template, node->foreign_taints))
+        continue;
       if (free_only && (node->leased || claimed_.contains(node->name))) continue;
       kept.push_back(node);
     }
@@ -97,19 +98,22 @@ class QueuePass {
 
   Verdict decide_any(const Demand& demand) {
     if (fitting_.empty() && !by_name_.empty()) {
-      return {{}, reason::kNoMatchingModel,
+      return {{},
+              reason::kNoMatchingModel,
               "no node of pool " + pool_.metadata.name + " has GPUs as spec.gpus of the pool asks for"};
     }
     if (const auto now = choose(demand, schedulable(demand, fitting_, true))) return grant(*now);
     const auto possible = schedulable(demand, fitting_, false);
     if (choose(demand, possible)) return wait(demand, possible);
     if (choose(demand, fitting_)) {
-      return {{}, reason::kWaitingForNodes,
+      return {{},
+              reason::kWaitingForNodes,
               "pool " + pool_.metadata.name + " could hold " + demand.text() +
                   " only with nodes that are not ready, cordoned or tainted now"};
     }
     const bool mixed = demand.homogeneous && choose_nodes(fitting_, demand.workers, demand.gpus_per_worker);
-    return {{}, mixed ? reason::kNoMatchingModel : reason::kTooLarge,
+    return {{},
+            mixed ? reason::kNoMatchingModel : reason::kTooLarge,
             "pool " + pool_.metadata.name + (mixed ? " has no single GPU model for " : " is too small for ") +
                 demand.text()};
   }
@@ -119,7 +123,8 @@ class QueuePass {
     for (const auto& name : demand.job.spec.nodes) {
       const auto found = by_name_.find(name);
       if (found == by_name_.end()) {
-        return {{}, reason::kNoSuchNode, "node " + name + " of spec.nodes is not in pool " + pool_.metadata.name};
+        return {
+            {}, reason::kNoSuchNode, "node " + name + " of spec.nodes is not in pool " + pool_.metadata.name};
       }
       if (const auto mismatch = gpu_mismatch(*found->second, pool_.spec.gpus); !mismatch.empty()) {
         return {{}, reason::kNoMatchingModel, "node " + name + " of spec.nodes: " + mismatch};
@@ -158,7 +163,8 @@ bool tolerates(const base::json::RawJson& pod_template, const std::vector<api::T
 std::map<api::ObjectKey, Verdict> plan_queue(const api::GpuPool& pool, const std::vector<PoolNode>& nodes,
                                              std::vector<std::shared_ptr<const api::GpuJob>> queue) {
   const auto order = [](const api::GpuJob& job) {
-    return std::make_tuple(-job.spec.priority, job.metadata.creation_timestamp.value_or(base::WallTime::max()),
+    return std::make_tuple(-job.spec.priority,
+                           job.metadata.creation_timestamp.value_or(base::WallTime::max()),
                            std::cref(job.metadata.uid));
   };
   std::sort(queue.begin(), queue.end(), [&](const auto& a, const auto& b) { return order(*a) < order(*b); });

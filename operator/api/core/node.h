@@ -82,8 +82,8 @@ struct Schema<api::NodeStatus> {
 template <>
 struct Schema<api::Node> {
   using T = api::Node;
-  static constexpr auto fields = std::array{field<&T::metadata>("metadata"), field<&T::spec>("spec"),
-                                            field<&T::status>("status")};
+  static constexpr auto fields =
+      std::array{field<&T::metadata>("metadata"), field<&T::spec>("spec"), field<&T::status>("status")};
 };
 
 }  // namespace gpupool::base::json

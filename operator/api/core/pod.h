@@ -123,8 +123,8 @@ struct Schema<api::PodStatus> {
 template <>
 struct Schema<api::Pod> {
   using T = api::Pod;
-  static constexpr auto fields = std::array{field<&T::metadata>("metadata"), field<&T::spec>("spec"),
-                                            field<&T::status>("status")};
+  static constexpr auto fields =
+      std::array{field<&T::metadata>("metadata"), field<&T::spec>("spec"), field<&T::status>("status")};
 };
 
 }  // namespace gpupool::base::json

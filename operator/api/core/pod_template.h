@@ -84,14 +84,12 @@ struct Schema<api::TemplateEnv> {
 template <>
 struct Schema<api::TemplateMount> {
   using T = api::TemplateMount;
-  static constexpr auto fields =
-      std::array{field<&T::name>("name"), field<&T::mount_path>("mountPath")};
+  static constexpr auto fields = std::array{field<&T::name>("name"), field<&T::mount_path>("mountPath")};
 };
 template <>
 struct Schema<api::TemplateResources> {
   using T = api::TemplateResources;
-  static constexpr auto fields =
-      std::array{field<&T::requests>("requests"), field<&T::limits>("limits")};
+  static constexpr auto fields = std::array{field<&T::requests>("requests"), field<&T::limits>("limits")};
 };
 template <>
 struct Schema<api::TemplateContainer> {
@@ -111,13 +109,11 @@ struct Schema<api::TemplateVolume> {
 template <>
 struct Schema<api::TemplateSpec> {
   using T = api::TemplateSpec;
-  static constexpr auto fields = std::array{field<&T::containers>("containers"),
-                                            field<&T::init_containers>("initContainers"),
-                                            field<&T::volumes>("volumes"),
-                                            field<&T::tolerations>("tolerations"),
-                                            field<&T::node_name>("nodeName"),
-                                            field<&T::affinity>("affinity"),
-                                            field<&T::node_selector>("nodeSelector")};
+  static constexpr auto fields =
+      std::array{field<&T::containers>("containers"),     field<&T::init_containers>("initContainers"),
+                 field<&T::volumes>("volumes"),           field<&T::tolerations>("tolerations"),
+                 field<&T::node_name>("nodeName"),        field<&T::affinity>("affinity"),
+                 field<&T::node_selector>("nodeSelector")};
 };
 template <>
 struct Schema<api::TemplateMeta> {

@@ -4,7 +4,8 @@
 
 #include "api/meta/object_meta.h"
 
-// The children of a GpuJob. Only their existence and owner matter: outcomes are read from pods, never from conditions of these.
+// The children of a GpuJob. Only their existence and owner matter: outcomes are read from pods, never from
+// conditions of these.
 namespace gpupool::api {
 
 struct StatefulSet {

@@ -31,11 +31,10 @@ void set_condition(std::vector<Condition>& conditions, Condition condition, base
 template <>
 struct gpupool::base::json::Schema<gpupool::api::Condition> {
   using T = api::Condition;
-  static constexpr auto fields =
-      std::array{field<&T::type>("type"),
-                 field<&T::status>("status"),
-                 field<&T::observed_generation>("observedGeneration"),
-                 field<&T::last_transition_time>("lastTransitionTime"),
-                 field<&T::reason>("reason"),
-                 field<&T::message>("message")};
+  static constexpr auto fields = std::array{field<&T::type>("type"),
+                                            field<&T::status>("status"),
+                                            field<&T::observed_generation>("observedGeneration"),
+                                            field<&T::last_transition_time>("lastTransitionTime"),
+                                            field<&T::reason>("reason"),
+                                            field<&T::message>("message")};
 };

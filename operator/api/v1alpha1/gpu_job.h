@@ -32,7 +32,8 @@ struct NodeRef {
   bool operator==(const NodeRef&) const = default;
 };
 
-// A node that was replaced while its old processes may still run; tainted with `id` until they are known to have ended.
+// A node that was replaced while its old processes may still run; tainted with `id` until they are known to
+// have ended.
 struct LostNode {
   std::string name;
   std::string uid;
@@ -40,7 +41,8 @@ struct LostNode {
   bool operator==(const LostNode&) const = default;
 };
 
-// Design section 5. States and outcomes are strings in the API so that an older operator can show a newer one's.
+// Design section 5. States and outcomes are strings in the API so that an older operator can show a newer
+// one's.
 namespace lease_state {
 inline constexpr char kTaking[] = "Taking";
 inline constexpr char kHeld[] = "Held";
@@ -157,16 +159,16 @@ struct Schema<api::LostNode> {
 template <>
 struct Schema<api::Lease> {
   using T = api::Lease;
-  static constexpr auto fields =
-      std::array{field<&T::id>("id"),       field<&T::state>("state"),    field<&T::attempt>("attempt"),
-                 field<&T::spec_hash>("specHash"), field<&T::nodes>("nodes"), field<&T::lost>("lost"),
-                 field<&T::outcome>("outcome"),    field<&T::since>("since")};
+  static constexpr auto fields = std::array{field<&T::id>("id"),           field<&T::state>("state"),
+                                            field<&T::attempt>("attempt"), field<&T::spec_hash>("specHash"),
+                                            field<&T::nodes>("nodes"),     field<&T::lost>("lost"),
+                                            field<&T::outcome>("outcome"), field<&T::since>("since")};
 };
 template <>
 struct Schema<api::WorkerCounts> {
   using T = api::WorkerCounts;
-  static constexpr auto fields = std::array{field<&T::total>("total"), field<&T::running>("running"),
-                                            field<&T::succeeded>("succeeded")};
+  static constexpr auto fields =
+      std::array{field<&T::total>("total"), field<&T::running>("running"), field<&T::succeeded>("succeeded")};
 };
 template <>
 struct Schema<api::GpuJobStatus> {
@@ -189,8 +191,8 @@ struct Schema<api::GpuJobStatus> {
 template <>
 struct Schema<api::GpuJob> {
   using T = api::GpuJob;
-  static constexpr auto fields = std::array{field<&T::metadata>("metadata"), field<&T::spec>("spec"),
-                                            field<&T::status>("status")};
+  static constexpr auto fields =
+      std::array{field<&T::metadata>("metadata"), field<&T::spec>("spec"), field<&T::status>("status")};
 };
 
 }  // namespace gpupool::base::json

@@ -110,8 +110,8 @@ struct Schema<api::LabelSelectorRequirement> {
 template <>
 struct Schema<api::LabelSelector> {
   using T = api::LabelSelector;
-  static constexpr auto fields = std::array{field<&T::match_labels>("matchLabels"),
-                                            field<&T::match_expressions>("matchExpressions")};
+  static constexpr auto fields =
+      std::array{field<&T::match_labels>("matchLabels"), field<&T::match_expressions>("matchExpressions")};
 };
 template <>
 struct Schema<api::PoolGpus> {
@@ -128,18 +128,17 @@ struct Schema<api::PoolSharing> {
 template <>
 struct Schema<api::GpuPoolSpec> {
   using T = api::GpuPoolSpec;
-  static constexpr auto fields = std::array{field<&T::node_selector>("nodeSelector"),
-                                            field<&T::node_name_pattern>("nodeNamePattern"),
-                                            field<&T::gpus>("gpus"),
-                                            field<&T::sharing>("sharing"),
-                                            field<&T::node_loss_timeout_seconds>("nodeLossTimeoutSeconds")};
+  static constexpr auto fields =
+      std::array{field<&T::node_selector>("nodeSelector"), field<&T::node_name_pattern>("nodeNamePattern"),
+                 field<&T::gpus>("gpus"), field<&T::sharing>("sharing"),
+                 field<&T::node_loss_timeout_seconds>("nodeLossTimeoutSeconds")};
 };
 template <>
 struct Schema<api::PoolNodeCounts> {
   using T = api::PoolNodeCounts;
-  static constexpr auto fields =
-      std::array{field<&T::total>("total"),       field<&T::ready>("ready"),   field<&T::unready>("unready"),
-                 field<&T::cordoned>("cordoned"), field<&T::leased>("leased"), field<&T::available>("available")};
+  static constexpr auto fields = std::array{field<&T::total>("total"),     field<&T::ready>("ready"),
+                                            field<&T::unready>("unready"), field<&T::cordoned>("cordoned"),
+                                            field<&T::leased>("leased"),   field<&T::available>("available")};
 };
 template <>
 struct Schema<api::PoolGpuModel> {
@@ -166,16 +165,18 @@ struct Schema<api::ExcludedNode> {
 template <>
 struct Schema<api::GpuPoolStatus> {
   using T = api::GpuPoolStatus;
-  static constexpr auto fields =
-      std::array{field<&T::observed_generation>("observedGeneration"), field<&T::conditions>("conditions"),
-                 field<&T::nodes>("nodes"), field<&T::gpus>("gpus"), field<&T::jobs>("jobs"),
-                 field<&T::excluded>("excluded")};
+  static constexpr auto fields = std::array{field<&T::observed_generation>("observedGeneration"),
+                                            field<&T::conditions>("conditions"),
+                                            field<&T::nodes>("nodes"),
+                                            field<&T::gpus>("gpus"),
+                                            field<&T::jobs>("jobs"),
+                                            field<&T::excluded>("excluded")};
 };
 template <>
 struct Schema<api::GpuPool> {
   using T = api::GpuPool;
-  static constexpr auto fields = std::array{field<&T::metadata>("metadata"), field<&T::spec>("spec"),
-                                            field<&T::status>("status")};
+  static constexpr auto fields =
+      std::array{field<&T::metadata>("metadata"), field<&T::spec>("spec"), field<&T::status>("status")};
 };
 
 }  // namespace gpupool::base::json

@@ -7,8 +7,9 @@
 
 namespace gpupool::api {
 
-// `<job UID>.<n>`: names one lease of one job. n grows with every lease and every attempt and never repeats, so anything stale is
-// known by its value. At most 43 characters where n < 1,000,000: legal as taint and label value.
+// `<job UID>.<n>`: names one lease of one job. n grows with every lease and every attempt and never repeats,
+// so anything stale is known by its value. At most 43 characters where n < 1,000,000: legal as taint and
+// label value.
 struct LeaseValue {
   std::string job_uid;
   std::int64_t n = 0;

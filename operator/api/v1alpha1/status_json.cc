@@ -36,15 +36,19 @@ Json to_json(const std::optional<Lease>& lease) {
   for (const auto& node : lease->lost) {
     lost.push_back({{"name", node.name}, {"uid", node.uid}, {"id", node.id}});
   }
-  return {{"id", lease->id},           {"state", lease->state},
-          {"attempt", lease->attempt}, {"specHash", lease->spec_hash},
-          {"nodes", nodes},            {"lost", lost.empty() ? Json(nullptr) : lost},
+  return {{"id", lease->id},
+          {"state", lease->state},
+          {"attempt", lease->attempt},
+          {"specHash", lease->spec_hash},
+          {"nodes", nodes},
+          {"lost", lost.empty() ? Json(nullptr) : lost},
           {"outcome", text_or_null(lease->outcome)},
           {"since", time_or_null(lease->since)}};
 }
 
 std::string patch(const std::string& resource_version, Json status) {
-  const Json document = {{"metadata", {{"resourceVersion", resource_version}}}, {"status", std::move(status)}};
+  const Json document = {{"metadata", {{"resourceVersion", resource_version}}},
+                         {"status", std::move(status)}};
   // Messages carry what users' programs printed: never let a stray byte throw.
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -74,7 +78,8 @@ std::string status_patch(const std::string& resource_version, const GpuJobStatus
 std::string status_patch(const std::string& resource_version, const GpuPoolStatus& status) {
   auto models = Json::array();
   for (const auto& model : status.gpus.models) {
-    models.push_back({{"model", model.model}, {"count", model.count}, {"memory", text_or_null(model.memory)}});
+    models.push_back(
+        {{"model", model.model}, {"count", model.count}, {"memory", text_or_null(model.memory)}});
   }
   auto excluded = Json::array();
   for (const auto& node : status.excluded) excluded.push_back({{"name", node.name}, {"reason", node.reason}});

@@ -1,0 +1,41 @@
+#include "planning/job_plan.h"
+
+#include "api/v1alpha1/names.h"
+#include "api/v1alpha1/reasons.h"
+#include "planning/job_plan_steps.h"
+#include "planning/job_status.h"
+
+namespace gpupool::planning {
+namespace {
+
+namespace state = api::lease_state;
+
+Step plan_deletion(const Observation& seen) {
+  const auto& lease = seen.job.status.lease;
+  if (lease && lease->state != state::kReleasing) {
+    return release(seen, api::outcome::kDeleted, {api::reason::kDeleted, "the job was deleted"}, false);
+  }
+  if (lease) return plan_releasing(seen);
+  if (!seen.job.metadata.has_finalizer(api::kLease)) return step::Idle{};
+  if (auto drop = drop_stale_workers(seen, "")) return *std::move(drop);
+  if (stale_workers_run(seen, "")) return step::Idle{};
+  if (!seen.live) return step::LookLive{};
+  return step::RemoveFinalizer{};
+}
+
+}  // namespace
+
+Step plan_job(const Observation& seen) {
+  const auto& status = seen.job.status;
+  if (auto lost = plan_lost_nodes(seen)) return *std::move(lost);
+  if (seen.job.metadata.deleting()) return plan_deletion(seen);
+  if (!holds_nodes(status)) return plan_queued(seen);
+  const auto& now = status.lease->state;
+  if (now == state::kTaking) return plan_taking(seen);
+  if (now == state::kHeld) return plan_held(seen);
+  if (now == state::kRunning) return plan_running(seen);
+  if (now == state::kRestarting) return plan_restarting(seen);
+  return plan_releasing(seen);  // also a state of a newer operator: give back rather than guess
+}
+
+}  // namespace gpupool::planning

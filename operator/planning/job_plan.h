@@ -1,0 +1,90 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/core/node.h"
+#include "api/core/pod.h"
+#include "api/v1alpha1/gpu_job.h"
+#include "api/v1alpha1/gpu_pool.h"
+#include "planning/job_validation.h"
+#include "planning/plan_queue.h"
+
+namespace gpupool::planning {
+
+// A Job, StatefulSet or Service of ours.
+struct Child {
+  const api::ResourceType* type = nullptr;
+  api::ObjectKey key;
+  std::string uid;
+  std::string lease_id;
+  bool deleting = false;
+};
+
+// Everything a step is decided from. References and functions are only used during the call.
+struct Observation {
+  const api::GpuJob& job;
+  const api::GpuPool* pool = nullptr;                      // null: there is none of that name
+  std::vector<std::shared_ptr<const api::Pod>> pods = {};  // of this job's UID, of any lease value
+  std::vector<Child> children = {};                        // likewise
+  std::function<std::shared_ptr<const api::Node>(const std::string&)> node;
+  std::optional<Verdict> verdict = std::nullopt;  // of the pool's queue; only for jobs that hold nothing
+  std::function<std::vector<api::NodeRef>(const std::vector<std::string>& kept)> replace;
+  std::string gpu_resource = {};
+  std::string worker_container = {};
+  base::WallTime now;
+  // What this pass of the reconcile has done or found out already.
+  bool live = false;           // pods and children were read from the server, not from the cache
+  bool nodes_taken = false;    // all nodes of the lease carry its value
+  bool children_made = false;  // all children of the lease exist and are ours
+  bool name_conflict_gone = false;
+  std::optional<Problem> blocked =
+      std::nullopt;  // the last step could not be done, and not for a passing reason
+};
+
+struct Note {
+  bool warning = false;
+  std::string reason;
+  std::string text;
+};
+
+// The next thing to do. Each is idempotent, and what it leads to is found again from the objects alone.
+namespace step {
+struct AddFinalizer {};
+struct RemoveFinalizer {};
+struct WriteStatus {
+  api::GpuJobStatus status;
+  std::optional<Note> note = std::nullopt;  // told as an event once the write has succeeded
+};
+struct TakeNodes {
+};  // the lease's nodes get its taint, label and annotation; stale ones of this job are swapped
+struct CreateChildren {};
+struct DropWorkers {  // deletes these, and takes the worker finalizer off pods that have ended
+  std::vector<Child> children;
+  std::vector<std::shared_ptr<const api::Pod>> pods_to_delete;
+  std::vector<std::shared_ptr<const api::Pod>> pods_to_free;
+};
+struct FreeNodes {  // taint, label and annotation of this job go; then the status is written
+  std::vector<api::NodeRef> nodes;
+  WriteStatus then;
+};
+struct CheckNameConflict {};
+struct LookLive {};  // what is about to be concluded must not come from a stale cache
+struct DeleteJob {};
+struct Idle {
+  std::optional<base::Duration> after = std::nullopt;
+};
+}  // namespace step
+
+using Step = std::variant<step::Idle, step::AddFinalizer, step::RemoveFinalizer, step::WriteStatus,
+                          step::TakeNodes, step::CreateChildren, step::DropWorkers, step::FreeNodes,
+                          step::CheckNameConflict, step::LookLive, step::DeleteJob>;
+
+// The lease and worker protocols (design sections 5 and 6) as one pure function.
+Step plan_job(const Observation& seen);
+
+}  // namespace gpupool::planning

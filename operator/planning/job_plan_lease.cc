@@ -1,0 +1,152 @@
+#include <algorithm>
+
+#include "api/v1alpha1/reasons.h"
+#include "planning/job_plan_steps.h"
+#include "planning/job_status.h"
+#include "planning/node_gpus.h"
+
+namespace gpupool::planning {
+namespace {
+
+namespace reason = api::reason;
+namespace state = api::lease_state;
+namespace phase = api::phase;
+
+}  // namespace
+
+std::optional<base::Duration> time_left(const Observation& seen, const std::optional<base::WallTime>& begin,
+                                        const std::optional<std::int64_t>& seconds) {
+  if (!begin || !seconds) return std::nullopt;
+  const auto end = *begin + std::chrono::seconds(*seconds);
+  if (end <= seen.now) return base::Duration::zero();
+  return std::chrono::duration_cast<base::Duration>(end - seen.now);
+}
+
+bool nodes_carry(const Observation& seen) {
+  const auto& lease = *seen.job.status.lease;
+  return std::all_of(lease.nodes.begin(), lease.nodes.end(), [&](const api::NodeRef& ref) {
+    const auto node = seen.node(ref.name);
+    return node != nullptr && node->metadata.uid == ref.uid && carries_lease(*node, lease.id);
+  });
+}
+
+std::set<std::string> lost_nodes(const Observation& seen) {
+  std::set<std::string> lost;
+  const auto patience =
+      std::chrono::seconds(seen.pool != nullptr ? seen.pool->spec.node_loss_timeout_seconds : 30);
+  for (const auto& ref : seen.job.status.lease->nodes) {
+    const auto node = seen.node(ref.name);
+    if (node == nullptr || node->metadata.uid != ref.uid) {
+      lost.insert(ref.name);
+      continue;
+    }
+    const auto* ready = node->ready_condition();
+    if (ready == nullptr || ready->status == "True" || !ready->last_transition_time) continue;
+    if (seen.now >= *ready->last_transition_time + patience) lost.insert(ref.name);
+  }
+  return lost;
+}
+
+Step advance(const Observation& seen, api::GpuJobStatus status, const std::string& next,
+             const std::string& in_phase, const Problem& why, std::optional<Note> note) {
+  status.lease->state = next;
+  status.lease->since = seen.now;
+  status.phase = in_phase;
+  status.reason = why.reason;
+  status.message = why.message;
+  settle_status(status, seen.job.metadata.generation, std::nullopt, seen.now);
+  return step::WriteStatus{std::move(status), std::move(note)};
+}
+
+Step release(const Observation& seen, const std::string& outcome, const Problem& why, bool warning) {
+  auto status = seen.job.status;
+  status.lease->outcome = outcome;
+  status.lease->state = state::kReleasing;
+  status.lease->since = seen.now;
+  status.phase = phase::kReleasing;
+  status.reason = why.reason;
+  status.message = why.message;
+  if (outcome == api::outcome::kSucceeded || outcome == api::outcome::kFailed)
+    status.completion_time = seen.now;
+  const bool stalls = outcome == api::outcome::kQueued &&
+                      (why.reason == reason::kInvalidTemplate || why.reason == reason::kNameConflict ||
+                       why.reason == reason::kForbidden);
+  settle_status(status, seen.job.metadata.generation, stalls ? std::optional(why) : std::nullopt, seen.now);
+  return step::WriteStatus{std::move(status), Note{warning, why.reason, why.message}};
+}
+
+std::optional<Step> enforce_deadline(const Observation& seen) {
+  const auto& job = seen.job;
+  const auto left = time_left(seen, job.status.start_time, job.spec.active_deadline_seconds);
+  if (!left || *left > base::Duration::zero()) return std::nullopt;
+  const Problem why{reason::kDeadlineExceeded,
+                    "was active longer than " + std::to_string(*job.spec.active_deadline_seconds) + " s"};
+  if (holds_nodes(job.status)) return release(seen, api::outcome::kFailed, why, true);
+  auto status = job.status;  // waiting in the queue again: nothing to give back
+  status.phase = phase::kFailed;
+  status.reason = why.reason;
+  status.message = why.message;
+  status.completion_time = seen.now;
+  settle_status(status, job.metadata.generation, std::nullopt, seen.now);
+  return step::WriteStatus{std::move(status), Note{true, why.reason, why.message}};
+}
+
+std::optional<Step> interrupt_before_workers(const Observation& seen) {
+  const auto& job = seen.job;
+  if (seen.blocked) return release(seen, api::outcome::kQueued, *seen.blocked, true);
+  if (job.spec.suspend) {
+    return release(seen, api::outcome::kSuspended, {reason::kSuspended, "spec.suspend is true"}, false);
+  }
+  if (auto late = enforce_deadline(seen)) return late;
+  if (api::spec_hash(job.spec) != job.status.lease->spec_hash) {
+    return release(seen, api::outcome::kQueued,
+                   {reason::kSpecChanged, "the spec changed before the workers started; queued again"}, true);
+  }
+  return std::nullopt;
+}
+
+Step plan_taking(const Observation& seen) {
+  if (auto end = interrupt_before_workers(seen)) return *std::move(end);
+  if (!lost_nodes(seen).empty()) {
+    return release(seen, api::outcome::kQueued, {reason::kNodeLost, "a chosen node is gone or not ready"},
+                   true);
+  }
+  if (!seen.nodes_taken) return step::TakeNodes{};
+  auto status = seen.job.status;
+  if (!status.start_time) status.start_time = seen.now;
+  const auto nodes = summarize_nodes(status.lease->nodes);
+  return advance(seen, std::move(status), state::kHeld, phase::kStarting,
+                 {reason::kStartingWorkers, "starting workers on " + nodes},
+                 Note{false, "NodesHeld", "holds " + nodes});
+}
+
+Step plan_held(const Observation& seen) {
+  if (auto end = interrupt_before_workers(seen)) return *std::move(end);
+  if (!lost_nodes(seen).empty()) {
+    return release(seen, api::outcome::kQueued,
+                   {reason::kNodeLost, "a node was lost before the workers started"}, true);
+  }
+  if (!seen.nodes_taken && !nodes_carry(seen)) return step::TakeNodes{};
+  if (!seen.children_made) return step::CreateChildren{};
+  auto status = seen.job.status;
+  status.attempts = status.lease->attempt + 1;
+  status.workers = {api::worker_count(seen.job.spec), 0, 0};
+  const auto attempt = std::to_string(status.lease->attempt);
+  return advance(seen, std::move(status), state::kRunning, phase::kStarting,
+                 {reason::kStartingWorkers, "workers of attempt " + attempt + " are starting"},
+                 Note{false, reason::kStartingWorkers, "attempt " + attempt + " starts"});
+}
+
+Step plan_restarting(const Observation& seen) {
+  if (auto end = interrupt_before_workers(seen)) return *std::move(end);
+  const auto& id = seen.job.status.lease->id;
+  if (auto drop = drop_stale_workers(seen, id)) return *std::move(drop);
+  if (stale_workers_run(seen, id)) return step::Idle{std::chrono::seconds(5)};
+  if (!seen.live) return step::LookLive{};
+  if (!seen.nodes_taken) return step::TakeNodes{};
+  auto status = seen.job.status;
+  return advance(seen, std::move(status), state::kHeld, phase::kRestarting,
+                 {reason::kStartingWorkers, "restarting: " + seen.job.status.message}, std::nullopt);
+}
+
+}  // namespace gpupool::planning

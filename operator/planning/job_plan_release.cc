@@ -1,0 +1,116 @@
+#include <algorithm>
+
+#include "api/v1alpha1/names.h"
+#include "api/v1alpha1/reasons.h"
+#include "planning/assess_workers.h"
+#include "planning/job_plan_steps.h"
+#include "planning/job_status.h"
+
+namespace gpupool::planning {
+namespace {
+
+namespace outcome = api::outcome;
+namespace phase = api::phase;
+
+bool node_is_gone(const Observation& seen, const api::Pod& pod) {
+  return !pod.spec.node_name.empty() && seen.node(pod.spec.node_name) == nullptr;
+}
+
+bool on_lost_node(const Observation& seen, const api::Pod& pod) {
+  const auto& lease = seen.job.status.lease;
+  return lease && std::any_of(lease->lost.begin(), lease->lost.end(),
+                              [&](const api::LostNode& lost) { return lost.name == pod.spec.node_name; });
+}
+
+// What the job becomes when its nodes are free.
+api::GpuJobStatus after_release(const Observation& seen) {
+  auto status = seen.job.status;
+  const auto ended = status.lease->outcome;
+  if (ended == outcome::kSucceeded) {
+    status.phase = phase::kSucceeded;
+  } else if (ended == outcome::kFailed) {
+    status.phase = phase::kFailed;
+  } else if (ended == outcome::kSuspended) {
+    status.phase = phase::kSuspended;
+    status.start_time.reset();
+  } else {
+    status.phase = phase::kQueued;
+  }
+  const auto views = status.workers;
+  status.workers = {views.total, 0, ended == outcome::kSucceeded ? views.total : 0};
+  if (status.lease->lost.empty()) {
+    status.lease.reset();
+  } else {
+    status.lease->nodes.clear();  // the lost ones keep it
+  }
+  std::optional<Problem> stalled;
+  if (ended == outcome::kQueued && api::is_true(seen.job.status.conditions, "Stalled")) {
+    stalled = Problem{status.reason, status.message};
+  }
+  settle_status(status, seen.job.metadata.generation, stalled, seen.now);
+  return status;
+}
+
+}  // namespace
+
+std::optional<Step> drop_stale_workers(const Observation& seen, const std::string& keep) {
+  step::DropWorkers drop;
+  for (const auto& child : seen.children) {
+    if (child.lease_id != keep && !child.deleting) drop.children.push_back(child);
+  }
+  for (const auto& pod : seen.pods) {
+    if (pod->metadata.label(api::kLease) == keep) continue;
+    if (!pod->metadata.deleting()) drop.pods_to_delete.push_back(pod);
+    const bool ended = has_ended(*pod) || node_is_gone(seen, *pod);
+    if (ended && pod->metadata.has_finalizer(api::kWorkerFinalizer)) drop.pods_to_free.push_back(pod);
+  }
+  if (drop.children.empty() && drop.pods_to_delete.empty() && drop.pods_to_free.empty()) return std::nullopt;
+  return drop;
+}
+
+bool stale_workers_run(const Observation& seen, const std::string& keep) {
+  const bool child = std::any_of(seen.children.begin(), seen.children.end(),
+                                 [&](const Child& candidate) { return candidate.lease_id != keep; });
+  return child || std::any_of(seen.pods.begin(), seen.pods.end(), [&](const auto& pod) {
+           return pod->metadata.label(api::kLease) != keep && !has_ended(*pod) && !node_is_gone(seen, *pod) &&
+                  !on_lost_node(seen, *pod);
+         });
+}
+
+Step plan_releasing(const Observation& seen) {
+  if (auto drop = drop_stale_workers(seen, "")) return *std::move(drop);
+  if (stale_workers_run(seen, "")) return step::Idle{std::chrono::seconds(5)};
+  if (!seen.live) return step::LookLive{};
+  return step::FreeNodes{
+      seen.job.status.lease->nodes,
+      {after_release(seen),
+       Note{false, "NodesReleased", "gave back " + summarize_nodes(seen.job.status.lease->nodes)}}};
+}
+
+std::optional<Step> plan_lost_nodes(const Observation& seen) {
+  const auto& lease = seen.job.status.lease;
+  if (!lease || lease->lost.empty()) return std::nullopt;
+  const bool releasing = lease->state == api::lease_state::kReleasing;
+  if (auto drop = drop_stale_workers(seen, releasing ? "" : lease->id)) return drop;
+  for (const auto& lost : lease->lost) {
+    const auto node = seen.node(lost.name);
+    const bool gone = node == nullptr || node->metadata.uid != lost.uid;
+    const bool runs = std::any_of(seen.pods.begin(), seen.pods.end(), [&](const auto& pod) {
+      return pod->metadata.label(api::kLease) == lost.id && pod->spec.node_name == lost.name &&
+             !has_ended(*pod);
+    });
+    if (!gone && (runs || !node->ready())) continue;
+    if (!seen.live) return step::LookLive{};
+    auto status = seen.job.status;
+    std::erase(status.lease->lost, lost);
+    if (releasing && status.lease->nodes.empty() && status.lease->lost.empty()) status.lease.reset();
+    std::vector<api::NodeRef> nodes;
+    if (!gone) nodes.push_back({lost.name, lost.uid});
+    return step::FreeNodes{
+        std::move(nodes),
+        {std::move(status), Note{false, "LostNodeResolved", "nothing runs any more on " + lost.name}}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace gpupool::planning

@@ -1,0 +1,181 @@
+#include <algorithm>
+
+#include "api/core/workload.h"
+#include "api/v1alpha1/reasons.h"
+#include "planning/assess_workers.h"
+#include "planning/job_plan_steps.h"
+#include "planning/job_status.h"
+#include "planning/manifests.h"
+
+namespace gpupool::planning {
+namespace {
+
+namespace reason = api::reason;
+namespace state = api::lease_state;
+namespace phase = api::phase;
+
+using Views = std::vector<WorkerView>;
+
+std::int64_t count(const Views& views, WorkerState wanted) {
+  return std::count_if(views.begin(), views.end(),
+                       [&](const WorkerView& view) { return view.state == wanted; });
+}
+
+const WorkerView* first(const Views& views, WorkerState wanted) {
+  const auto found =
+      std::find_if(views.begin(), views.end(), [&](const WorkerView& view) { return view.state == wanted; });
+  return found == views.end() ? nullptr : &*found;
+}
+
+// The crash that came first is the cause; the others often follow from it.
+const WorkerView* first_crash(const Views& views) {
+  const WorkerView* earliest = nullptr;
+  for (const auto& view : views) {
+    if (view.state != WorkerState::kCrashed) continue;
+    const bool sooner =
+        earliest != nullptr && !view.finished_at.empty() && view.finished_at < earliest->finished_at;
+    if (earliest == nullptr || sooner) earliest = &view;
+  }
+  return earliest;
+}
+
+std::string of_rank(const WorkerView& view) {
+  return "rank " + std::to_string(view.rank) + " " + view.message;
+}
+
+// The next attempt: the outcome of this one is written together with the new value, so it is judged only
+// once.
+Step restart(const Observation& seen, api::GpuJobStatus status, const Problem& why) {
+  ++status.lease_sequence;
+  auto& lease = *status.lease;
+  lease.id = api::LeaseValue{seen.job.metadata.uid, status.lease_sequence}.to_string();
+  ++lease.attempt;
+  status.node_names = summarize_nodes(lease.nodes);
+  status.master = master_address(seen.job, lease.id);
+  status.workers = {};
+  return advance(seen, std::move(status), state::kRestarting, phase::kRestarting, why,
+                 Note{true, why.reason, why.message});
+}
+
+Step restart_without(const Observation& seen, const std::set<std::string>& lost) {
+  auto status = seen.job.status;
+  auto& lease = *status.lease;
+  std::string names;
+  std::vector<std::string> kept;
+  for (const auto& node : lease.nodes) {
+    if (lost.contains(node.name)) {
+      lease.lost.push_back({node.name, node.uid, lease.id});
+      names += (names.empty() ? "" : ",") + node.name;
+    } else {
+      kept.push_back(node.name);
+    }
+  }
+  const Problem why{reason::kNodeLost, "lost " + names + "; the attempt is not charged"};
+  auto nodes = seen.replace ? seen.replace(kept) : std::vector<api::NodeRef>();
+  if (!nodes.empty()) {
+    lease.nodes = std::move(nodes);
+    return restart(seen, std::move(status), why);
+  }
+  std::erase_if(lease.nodes, [&](const api::NodeRef& node) { return lost.contains(node.name); });
+  lease.outcome = api::outcome::kQueued;
+  return advance(seen, std::move(status), state::kReleasing, phase::kReleasing, why,
+                 Note{true, why.reason, why.message});
+}
+
+Step fail_attempt(const Observation& seen, const WorkerView& crash) {
+  auto status = seen.job.status;
+  ++status.failures;
+  const auto attempt = "attempt " + std::to_string(status.lease->attempt) + ": ";
+  if (status.failures <= seen.job.spec.backoff_limit) {
+    return restart(seen, std::move(status), {reason::kWorkerFailed, attempt + of_rank(crash)});
+  }
+  const Problem why{reason::kBackoffLimitExceeded, attempt + of_rank(crash)};
+  status.lease->outcome = api::outcome::kFailed;
+  status.completion_time = seen.now;
+  return advance(seen, std::move(status), state::kReleasing, phase::kReleasing, why,
+                 Note{true, why.reason, why.message});
+}
+
+std::optional<Step> missing_workers(const Observation& seen, const Views& views) {
+  const auto& lease = *seen.job.status.lease;
+  const bool child = std::any_of(seen.children.begin(), seen.children.end(), [&](const Child& candidate) {
+    return candidate.lease_id == lease.id && !candidate.deleting && candidate.type != &api::Service::kType;
+  });
+  // Once all had started, a rank without a pod has lost it.
+  const auto& workers = seen.job.status.workers;
+  const bool all_started = workers.total > 0 && workers.running + workers.succeeded >= workers.total;
+  const auto* absent = all_started ? first(views, WorkerState::kAbsent) : nullptr;
+  if (child && absent == nullptr) return std::nullopt;
+  if (!seen.live) return step::LookLive{};
+  return restart(
+      seen, seen.job.status,
+      {reason::kWorkerLost,
+       child ? "the pod of rank " + std::to_string(absent->rank) + " is gone"
+             : "the workers' " + std::string(is_gang(seen.job.spec) ? "StatefulSet" : "Job") + " is gone"});
+}
+
+Step show_progress(const Observation& seen, const Views& views) {
+  auto status = seen.job.status;
+  const auto total = static_cast<std::int64_t>(views.size());
+  const auto running = count(views, WorkerState::kRunning);
+  const auto succeeded = count(views, WorkerState::kSucceeded);
+  auto again = time_left(seen, status.start_time, seen.job.spec.active_deadline_seconds);
+  std::optional<Note> note;
+  if (running + succeeded == total || status.phase == phase::kRunning) {
+    if (status.phase != phase::kRunning)
+      note = Note{false, reason::kWorkersRunning, "all workers are running"};
+    status.phase = phase::kRunning;
+    status.reason = reason::kWorkersRunning;
+    status.message = "attempt " + std::to_string(status.lease->attempt) + " is running";
+    status.workers = {total, running, succeeded};
+  } else {
+    const auto left = time_left(seen, status.lease->since, seen.job.spec.start_timeout_seconds);
+    const auto* pending = first(views, WorkerState::kPending);
+    const auto text = pending != nullptr ? of_rank(*pending) : "workers are being created";
+    if (*left == base::Duration::zero()) {
+      return release(
+          seen, api::outcome::kFailed,
+          {reason::kStartTimeout, "workers did not start within " +
+                                      std::to_string(seen.job.spec.start_timeout_seconds) + " s: " + text},
+          true);
+    }
+    if (pending != nullptr && pending->message != "starting") status.message = text;
+    again = again ? std::min(*again, *left) : *left;
+  }
+  std::optional<Problem> stalled;
+  if (api::spec_hash(seen.job.spec) != status.lease->spec_hash) {
+    stalled = Problem{reason::kSpecChanged,
+                      "pool, gpus, gpusPerWorker, nodes or template changed while the job runs; the change "
+                      "takes effect with "
+                      "the next lease"};
+  }
+  settle_status(status, seen.job.metadata.generation, stalled, seen.now);
+  if (status == seen.job.status) return step::Idle{again};
+  return step::WriteStatus{std::move(status), std::move(note)};
+}
+
+}  // namespace
+
+Step plan_running(const Observation& seen) {
+  const auto& job = seen.job;
+  const auto views =
+      assess_workers(seen.pods, job.status.lease->id, api::worker_count(job.spec), seen.worker_container);
+  const auto total = static_cast<std::int64_t>(views.size());
+  if (count(views, WorkerState::kSucceeded) == total) {
+    return release(seen, api::outcome::kSucceeded, {reason::kCompleted, "all workers succeeded"}, false);
+  }
+  if (job.spec.suspend) {
+    return release(seen, api::outcome::kSuspended, {reason::kSuspended, "spec.suspend is true"}, false);
+  }
+  if (auto late = enforce_deadline(seen)) return *std::move(late);
+  if (const auto lost = lost_nodes(seen); !lost.empty()) return restart_without(seen, lost);
+  if (const auto* lost = first(views, WorkerState::kLost)) {
+    return restart(seen, job.status, {reason::kWorkerLost, of_rank(*lost) + "; the attempt is not charged"});
+  }
+  if (const auto* crash = first_crash(views)) return fail_attempt(seen, *crash);
+  if (auto missing = missing_workers(seen, views)) return *std::move(missing);
+  if (!seen.nodes_taken && !seen.blocked && !nodes_carry(seen)) return step::TakeNodes{};
+  return show_progress(seen, views);
+}
+
+}  // namespace gpupool::planning

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "planning/job_plan.h"
+
+// The parts of plan_job, one for each stretch of a job's life. Private to planning/.
+namespace gpupool::planning {
+
+// job_plan_queued.cc: the job holds nothing.
+Step plan_queued(const Observation& seen);
+// job_plan_lease.cc: Taking, Held, Restarting.
+Step plan_taking(const Observation& seen);
+Step plan_held(const Observation& seen);
+Step plan_restarting(const Observation& seen);
+// job_plan_running.cc
+Step plan_running(const Observation& seen);
+// job_plan_release.cc: Releasing, and the nodes in lease.lost in any state.
+Step plan_releasing(const Observation& seen);
+std::optional<Step> plan_lost_nodes(const Observation& seen);
+// Deletes children and ends pods of every lease value but `keep`; nothing if there are none left that can be
+// ended now.
+std::optional<Step> drop_stale_workers(const Observation& seen, const std::string& keep);
+// Whether pods of other values than `keep` may still run, other than on lost nodes.
+bool stale_workers_run(const Observation& seen, const std::string& keep);
+
+// A status write that gives the nodes back; `why` becomes reason and message.
+Step release(const Observation& seen, const std::string& outcome, const Problem& why, bool warning);
+// A status write with the lease in this state and phase.
+Step advance(const Observation& seen, api::GpuJobStatus status, const std::string& state,
+             const std::string& phase, const Problem& why, std::optional<Note> note);
+// Suspend, a changed spec, a broken spec or a vanished pool end a lease that has no workers yet; the deadline
+// ends every one.
+std::optional<Step> interrupt_before_workers(const Observation& seen);
+std::optional<Step> enforce_deadline(const Observation& seen);
+// Nodes of the lease that are gone, were replaced under their name, or were not ready for longer than the
+// pool allows.
+std::set<std::string> lost_nodes(const Observation& seen);
+// Time left until `begin` + `seconds`; zero when it is over.
+std::optional<base::Duration> time_left(const Observation& seen, const std::optional<base::WallTime>& begin,
+                                        const std::optional<std::int64_t>& seconds);
+// All nodes of the lease carry its value, as far as the cache shows.
+bool nodes_carry(const Observation& seen);
+
+}  // namespace gpupool::planning
