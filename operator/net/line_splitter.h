@@ -17,13 +17,12 @@ class LineSplitter {
   explicit LineSplitter(std::size_t max_line_bytes = std::size_t{16} << 20);
 
   // Calls `on_line` for every complete line, without its '\n'; empty lines are skipped. Stops early, without error, when on_line
-  // returns false. kParse when a line is longer than the limit.
+  // returns false; the answer is then false and the rest of `piece` is lost. kParse when a line is longer than the limit.
   base::Result<bool> feed(std::string_view piece, const std::function<bool(std::string_view)>& on_line);
 
  private:
   std::size_t max_;
-  std::string buffer_;
-  std::size_t scanned_ = 0;
+  std::string buffer_;  // the beginning of a line whose end has not come yet
 };
 
 }  // namespace gpupool::net
