@@ -78,15 +78,24 @@ constexpr std::array kReasons{
 
 ErrorCode code_of_http(int http) {
   switch (http) {
-    case 401: return ErrorCode::kUnauthorized;
-    case 403: return ErrorCode::kForbidden;
-    case 404: return ErrorCode::kNotFound;
-    case 409: return ErrorCode::kConflict;
-    case 410: return ErrorCode::kExpired;
-    case 422: return ErrorCode::kInvalid;
-    case 429: return ErrorCode::kTooManyRequests;
-    case 504: return ErrorCode::kTimeout;
-    default: return http >= 500 ? ErrorCode::kServer : ErrorCode::kBadRequest;
+    case 401:
+      return ErrorCode::kUnauthorized;
+    case 403:
+      return ErrorCode::kForbidden;
+    case 404:
+      return ErrorCode::kNotFound;
+    case 409:
+      return ErrorCode::kConflict;
+    case 410:
+      return ErrorCode::kExpired;
+    case 422:
+      return ErrorCode::kInvalid;
+    case 429:
+      return ErrorCode::kTooManyRequests;
+    case 504:
+      return ErrorCode::kTimeout;
+    default:
+      return http >= 500 ? ErrorCode::kServer : ErrorCode::kBadRequest;
   }
 }
 
@@ -95,7 +104,8 @@ ErrorCode code_of(const Status& status, int http) {
     if (cause.reason == "ResourceVersionTooLarge") return ErrorCode::kTooLargeVersion;
   }
   // Servers before 1.20 have no cause for it.
-  if (status.message.find("Too large resource version") != std::string::npos) return ErrorCode::kTooLargeVersion;
+  if (status.message.find("Too large resource version") != std::string::npos)
+    return ErrorCode::kTooLargeVersion;
   for (const ReasonCode& entry : kReasons) {
     if (entry.reason == status.reason) return entry.code;
   }
@@ -117,7 +127,8 @@ std::string excerpt(std::string_view body) {
   return text;
 }
 
-// Only RBAC's own refusal names the verb and the resource like this; quotas and admission plugins answer 403 too.
+// Only RBAC's own refusal names the verb and the resource like this; quotas and admission plugins answer 403
+// too.
 bool is_missing_rule(const Call& call, const std::string& message) {
   if (call.type == nullptr) return message.find(" cannot get path ") != std::string::npos;
   std::string resource(call.type->plural);
@@ -142,7 +153,8 @@ base::Error from_status(const Status& status, int http) {
 }
 
 base::Error without_status(const Call& call, const net::HttpResponse& response) {
-  base::Error error{code_of_http(response.status), "HTTP " + std::to_string(response.status), response.status};
+  base::Error error{code_of_http(response.status), "HTTP " + std::to_string(response.status),
+                    response.status};
   if (const std::string text = excerpt(response.body); !text.empty()) error.message += ": " + text;
   if (response.status == 404 && call.type != nullptr) {
     error.code = ErrorCode::kBadRequest;

@@ -9,8 +9,9 @@
 namespace gpupool::kube {
 
 // The error that a non-2xx answer means, by Status.reason first and HTTP code second. Pure.
-// A 404 that is no Status does not say that the object is gone (the CRD may be missing, or a proxy answered), so for a resource it
-// is kBadRequest; the truth about an object is only ever kNotFound with reason "NotFound".
+// A 404 that is no Status does not say that the object is gone (the CRD may be missing, or a proxy answered),
+// so for a resource it is kBadRequest; the truth about an object is only ever kNotFound with reason
+// "NotFound".
 base::Error api_error(const Call& call, const net::HttpResponse& response);
 
 // The same for a Status alone, as in a watch's ERROR event. kParse if the text is no Status.

@@ -9,7 +9,7 @@ namespace gpupool::kube {
 
 // What one request means to Kubernetes: for messages, metrics and the RBAC rule it needs.
 struct Call {
-  std::string_view verb;  // RBAC's word: get, list, watch, create, delete, patch
+  std::string_view verb;                    // RBAC's word: get, list, watch, create, delete, patch
   const api::ResourceType* type = nullptr;  // null for a path that is no resource; must outlive the call
   std::string ns = {};
   std::string name = {};  // empty for collections

@@ -28,17 +28,17 @@ net::HttpRequest make_request(const char* method, std::string target, const char
   return request;
 }
 
-// Cheap: whether the braces are there. A body cut short is caught by the transport (Content-Length, chunks), here where that is
-// not enough, and for good by the typed layer, which accepts an object only if all of it parses.
+// Cheap: whether the braces are there. A body cut short is caught by the transport (Content-Length, chunks),
+// here where that is not enough, and for good by the typed layer, which accepts an object only if all of it
+// parses.
 base::Result<std::string> object_text(const Call& call, base::Result<net::HttpResponse> answer) {
   if (!answer) return tl::unexpected<base::Error>(std::move(answer.error()));
   static constexpr std::string_view kSpace = " \t\r\n";
   const auto first = answer->body.find_first_not_of(kSpace);
   const auto last = answer->body.find_last_not_of(kSpace);
   if (first == std::string::npos || answer->body[first] != '{' || answer->body[last] != '}') {
-    return base::fail(base::ErrorCode::kParse,
-                      call.describe() + ": the answer is no complete JSON object (" +
-                          std::to_string(answer->body.size()) + " bytes)");
+    return base::fail(base::ErrorCode::kParse, call.describe() + ": the answer is no complete JSON object (" +
+                                                   std::to_string(answer->body.size()) + " bytes)");
   }
   return std::move(answer->body);
 }
@@ -80,7 +80,8 @@ base::Result<std::string> Client::create(const api::ResourceType& type, const st
   const Call call{.verb = "create", .type = &type, .ns = ns};
   const auto path = create_path(type, ns);
   if (!path) return bad_path(call, path.error());
-  return object_text(call, impl_->sender.send(call, make_request("POST", *path, "application/json", body), stop));
+  return object_text(call,
+                     impl_->sender.send(call, make_request("POST", *path, "application/json", body), stop));
 }
 
 base::Result<void> Client::remove(const api::ResourceType& type, const api::ObjectKey& key,
@@ -88,7 +89,8 @@ base::Result<void> Client::remove(const api::ResourceType& type, const api::Obje
   const Call call{.verb = "delete", .type = &type, .ns = key.ns, .name = key.name};
   const auto path = object_path(type, key, "");
   if (!path) return bad_path(call, path.error());
-  auto answer = impl_->sender.send(call, make_request("DELETE", *path, "application/json", delete_body(options)), stop);
+  auto answer =
+      impl_->sender.send(call, make_request("DELETE", *path, "application/json", delete_body(options)), stop);
   if (!answer) return tl::unexpected<base::Error>(std::move(answer.error()));
   return {};
 }
@@ -96,8 +98,7 @@ base::Result<void> Client::remove(const api::ResourceType& type, const api::Obje
 base::Result<std::string> Client::patch(const api::ResourceType& type, const api::ObjectKey& key,
                                         PatchType patch_type, const std::string& body,
                                         const std::string& subresource, std::stop_token stop) {
-  const Call call{
-      .verb = "patch", .type = &type, .ns = key.ns, .name = key.name, .subresource = subresource};
+  const Call call{.verb = "patch", .type = &type, .ns = key.ns, .name = key.name, .subresource = subresource};
   const auto path = object_path(type, key, subresource);
   if (!path) return bad_path(call, path.error());
   const char* content_type =
@@ -105,7 +106,8 @@ base::Result<std::string> Client::patch(const api::ResourceType& type, const api
   return object_text(call, impl_->sender.send(call, make_request("PATCH", *path, content_type, body), stop));
 }
 
-base::Result<void> Client::watch(const api::ResourceType& type, const std::string& ns, const WatchOptions& options,
+base::Result<void> Client::watch(const api::ResourceType& type, const std::string& ns,
+                                 const WatchOptions& options,
                                  const std::function<bool(std::string_view)>& on_line, std::stop_token stop) {
   const Call call{.verb = "watch", .type = &type, .ns = ns};
   const auto path = collection_path(type, ns);

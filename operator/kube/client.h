@@ -50,14 +50,17 @@ enum class PatchType { kJson, kMerge };
 struct ClientOptions {
   std::string impersonate_user = {};
   std::vector<std::string> impersonate_groups = {};
-  int max_tries = 5;     // for reads, and for writes that the server refused before doing anything (429, 503 with Retry-After)
-  double qps = 0;        // requests a second, watches excepted; 0: no limit of ours, the server's Priority and Fairness decides
+  int max_tries = 5;  // for reads, and for writes that the server refused before doing anything (429, 503
+                      // with Retry-After)
+  double qps = 0;     // requests a second, watches excepted; 0: no limit of ours, the server's Priority and
+                      // Fairness decides
   double burst = 1;
 };
 
-// The Kubernetes REST API on bytes: stateless but for its rate limit, thread-safe. Bodies are JSON text; what comes back is the
-// server's object as text. Errors are typed from the Status body; the message names verb, kind and object, and a Forbidden error
-// ends with the RBAC rule that is missing. A write is never sent again after a transport error, because it may have happened.
+// The Kubernetes REST API on bytes: stateless but for its rate limit, thread-safe. Bodies are JSON text; what
+// comes back is the server's object as text. Errors are typed from the Status body; the message names verb,
+// kind and object, and a Forbidden error ends with the RBAC rule that is missing. A write is never sent again
+// after a transport error, because it may have happened.
 class Client {
  public:
   // Everything referenced must outlive the client. tokens may be null (client certificates).
@@ -67,19 +70,21 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  base::Result<std::string> get(const api::ResourceType& type, const api::ObjectKey& key, std::stop_token stop);
+  base::Result<std::string> get(const api::ResourceType& type, const api::ObjectKey& key,
+                                std::stop_token stop);
   // ns empty: all namespaces. One page; ask for the next with continue_token.
-  base::Result<std::string> list(const api::ResourceType& type, const std::string& ns, const ListOptions& options,
-                                 std::stop_token stop);
-  base::Result<std::string> create(const api::ResourceType& type, const std::string& ns, const std::string& body,
-                                   std::stop_token stop);
-  base::Result<void> remove(const api::ResourceType& type, const api::ObjectKey& key, const DeleteOptions& options,
-                            std::stop_token stop);
+  base::Result<std::string> list(const api::ResourceType& type, const std::string& ns,
+                                 const ListOptions& options, std::stop_token stop);
+  base::Result<std::string> create(const api::ResourceType& type, const std::string& ns,
+                                   const std::string& body, std::stop_token stop);
+  base::Result<void> remove(const api::ResourceType& type, const api::ObjectKey& key,
+                            const DeleteOptions& options, std::stop_token stop);
   // subresource: "" or "status".
-  base::Result<std::string> patch(const api::ResourceType& type, const api::ObjectKey& key, PatchType patch_type,
-                                  const std::string& body, const std::string& subresource, std::stop_token stop);
-  // Calls on_line with each complete line (a watch event) until the server ends the watch, on_line returns false (both: success)
-  // or an error. Non-2xx answers are typed errors.
+  base::Result<std::string> patch(const api::ResourceType& type, const api::ObjectKey& key,
+                                  PatchType patch_type, const std::string& body,
+                                  const std::string& subresource, std::stop_token stop);
+  // Calls on_line with each complete line (a watch event) until the server ends the watch, on_line returns
+  // false (both: success) or an error. Non-2xx answers are typed errors.
   base::Result<void> watch(const api::ResourceType& type, const std::string& ns, const WatchOptions& options,
                            const std::function<bool(std::string_view)>& on_line, std::stop_token stop);
   // GET of a non-resource path such as /version or /readyz.
@@ -104,13 +109,15 @@ base::Result<K> get(Client& client, const api::ObjectKey& key, std::stop_token s
 
 // All pages.
 template <class K>
-base::Result<std::vector<K>> list(Client& client, const std::string& ns, ListOptions options, std::stop_token stop) {
+base::Result<std::vector<K>> list(Client& client, const std::string& ns, ListOptions options,
+                                  std::stop_token stop) {
   std::vector<K> all;
   while (true) {
     auto page = decode<api::List<K>>(client.list(K::kType, ns, options, stop));
     if (!page) return tl::unexpected<base::Error>(page.error());
     if (page->metadata.resource_version.empty()) {
-      return base::fail(base::ErrorCode::kParse, "a list of " + std::string(K::kType.kind) + " without a resourceVersion");
+      return base::fail(base::ErrorCode::kParse,
+                        "a list of " + std::string(K::kType.kind) + " without a resourceVersion");
     }
     for (auto& item : page->items) all.push_back(std::move(item));
     if (page->metadata.continue_token.empty()) return all;

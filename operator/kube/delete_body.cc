@@ -7,9 +7,12 @@ namespace {
 
 const char* to_string(Propagation propagation) {
   switch (propagation) {
-    case Propagation::kForeground: return "Foreground";
-    case Propagation::kOrphan: return "Orphan";
-    case Propagation::kBackground: break;
+    case Propagation::kForeground:
+      return "Foreground";
+    case Propagation::kOrphan:
+      return "Orphan";
+    case Propagation::kBackground:
+      break;
   }
   return "Background";
 }

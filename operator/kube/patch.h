@@ -6,13 +6,14 @@
 
 namespace gpupool::kube {
 
-// An RFC 6901 pointer to the member that these keys lead to; '~' and '/' in them are escaped. "-" is the end of an array.
+// An RFC 6901 pointer to the member that these keys lead to; '~' and '/' in them are escaped. "-" is the end
+// of an array.
 std::string json_pointer(std::initializer_list<std::string_view> keys);
 
 // Writes an RFC 6902 JSON patch. Values are JSON text already. The server applies all operations or none.
 //
-// A stale `replace /metadata/resourceVersion` gets 409 Conflict, where a failed `test` gets an opaque 422; so that replace is what
-// guards a write against a newer object.
+// A stale `replace /metadata/resourceVersion` gets 409 Conflict, where a failed `test` gets an opaque 422; so
+// that replace is what guards a write against a newer object.
 class JsonPatch {
  public:
   JsonPatch& add(std::string_view pointer, std::string_view json);

@@ -15,8 +15,8 @@ void RequestMetrics::sent(const std::string& method, int http_status) {
 void RequestMetrics::took(std::string_view verb, base::Duration how_long) {
   static const std::vector<double> kBounds{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
   metrics_
-      .histogram("rest_client_request_duration_seconds", "Duration of requests to the API server, by verb", kBounds,
-                 {{"verb", std::string(verb)}})
+      .histogram("rest_client_request_duration_seconds", "Duration of requests to the API server, by verb",
+                 kBounds, {{"verb", std::string(verb)}})
       .observe(std::chrono::duration<double>(how_long).count());
 }
 

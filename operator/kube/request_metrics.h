@@ -15,7 +15,8 @@ class RequestMetrics {
 
   // One request sent. http_status 0: no answer came.
   void sent(const std::string& method, int http_status);
-  // How long one request took, without the waits between tries. Not for watches, which last as long as they last.
+  // How long one request took, without the waits between tries. Not for watches, which last as long as they
+  // last.
   void took(std::string_view verb, base::Duration how_long);
   void retried(const std::string& method);
 

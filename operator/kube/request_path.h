@@ -7,8 +7,8 @@
 #include "base/result.h"
 #include "kube/client.h"
 
-// Paths and queries of the API server, percent-encoded. Pure. A key that would address something else than one object (an empty
-// name turns a delete into a delete of the whole collection) is kInvalidArgument.
+// Paths and queries of the API server, percent-encoded. Pure. A key that would address something else than
+// one object (an empty name turns a delete into a delete of the whole collection) is kInvalidArgument.
 namespace gpupool::kube {
 
 // RFC 3986: everything but unreserved characters is encoded.

@@ -10,7 +10,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstDelay{100};
 constexpr milliseconds kLongestDelay{5000};
-// A server that wants a longer pause than this gets it from the caller's own backoff, not from a thread that stands still.
+// A server that wants a longer pause than this gets it from the caller's own backoff, not from a thread that
+// stands still.
 constexpr milliseconds kLongestRetryAfter{30000};
 
 bool may_send_again(bool is_read, const base::Error& error) {

@@ -31,7 +31,8 @@ Sender::Sender(net::Transport& transport, TokenSource* tokens, base::Clock& cloc
   if (options_.qps > 0) bucket_.emplace(options_.qps, std::max(1.0, options_.burst));
 }
 
-base::Result<net::HttpResponse> Sender::send(const Call& call, net::HttpRequest request, std::stop_token stop) {
+base::Result<net::HttpResponse> Sender::send(const Call& call, net::HttpRequest request,
+                                             std::stop_token stop) {
   for (int tries = 1;; ++tries) {
     auto answer = send_authorized(call, request, nullptr, stop);
     if (answer || answer.error().code == base::ErrorCode::kCancelled) return answer;
@@ -43,8 +44,8 @@ base::Result<net::HttpResponse> Sender::send(const Call& call, net::HttpRequest 
   }
 }
 
-base::Result<net::HttpResponse> Sender::stream(const Call& call, net::HttpRequest request, const net::BodySink& sink,
-                                               std::stop_token stop) {
+base::Result<net::HttpResponse> Sender::stream(const Call& call, net::HttpRequest request,
+                                               const net::BodySink& sink, std::stop_token stop) {
   return send_authorized(call, request, &sink, stop);
 }
 
@@ -56,7 +57,8 @@ base::Result<net::HttpResponse> Sender::send_authorized(const Call& call, const 
   auto answer = send_once(call, request, *token, sink, stop);
   if (answer || answer.error().code != base::ErrorCode::kUnauthorized) return answer;
 
-  // Nothing has happened yet, so even a write may be sent again. An exec plugin's client certificate comes without a token.
+  // Nothing has happened yet, so even a write may be sent again. An exec plugin's client certificate comes
+  // without a token.
   tokens_->invalidate(*token);
   const auto renewed = tokens_->token(stop);
   if (!renewed) return base::in_context(renewed.error(), answer.error().message);

@@ -17,7 +17,8 @@
 
 namespace gpupool::kube {
 
-// Sends one request as often as it takes and is safe: identity, rate limit, retries, metrics, typed errors. Thread-safe.
+// Sends one request as often as it takes and is safe: identity, rate limit, retries, metrics, typed errors.
+// Thread-safe.
 class Sender {
  public:
   // Everything referenced must outlive the sender; tokens may be null.
@@ -26,9 +27,10 @@ class Sender {
 
   // A 2xx answer, or a typed error.
   base::Result<net::HttpResponse> send(const Call& call, net::HttpRequest request, std::stop_token stop);
-  // One try, because a stream that broke may have delivered something; only a 401 is answered with a new token.
-  base::Result<net::HttpResponse> stream(const Call& call, net::HttpRequest request, const net::BodySink& sink,
-                                         std::stop_token stop);
+  // One try, because a stream that broke may have delivered something; only a 401 is answered with a new
+  // token.
+  base::Result<net::HttpResponse> stream(const Call& call, net::HttpRequest request,
+                                         const net::BodySink& sink, std::stop_token stop);
 
  private:
   base::Result<net::HttpResponse> send_authorized(const Call& call, const net::HttpRequest& request,

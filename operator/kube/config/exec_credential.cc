@@ -33,8 +33,8 @@ struct gpupool::base::json::Schema<gpupool::kube::CredentialStatus> {
 template <>
 struct gpupool::base::json::Schema<gpupool::kube::CredentialAnswer> {
   using T = kube::CredentialAnswer;
-  static constexpr auto fields = std::array{field<&T::api_version>("apiVersion"), field<&T::kind>("kind"),
-                                            field<&T::status>("status")};
+  static constexpr auto fields =
+      std::array{field<&T::api_version>("apiVersion"), field<&T::kind>("kind"), field<&T::status>("status")};
 };
 
 namespace gpupool::kube {
@@ -42,7 +42,8 @@ namespace gpupool::kube {
 base::Result<ExecCredential> parse_exec_credential(std::string_view json, const std::string& api_version) {
   using base::ErrorCode;
   auto answer = base::json::read<CredentialAnswer>(json);
-  if (!answer) return base::fail(ErrorCode::kParse, "its output is no ExecCredential: " + answer.error().message);
+  if (!answer)
+    return base::fail(ErrorCode::kParse, "its output is no ExecCredential: " + answer.error().message);
   if (answer->kind != "ExecCredential" || answer->api_version != api_version) {
     return base::fail(ErrorCode::kParse, "its output is '" + answer->api_version + " " + answer->kind +
                                              "', asked for was '" + api_version + " ExecCredential'");
@@ -50,7 +51,8 @@ base::Result<ExecCredential> parse_exec_credential(std::string_view json, const 
   if (!answer->status) return base::fail(ErrorCode::kParse, "its output has no status");
   const CredentialStatus& status = *answer->status;
   if (status.cert.empty() != status.key.empty()) {
-    return base::fail(ErrorCode::kParse, "its output has only one of clientCertificateData and clientKeyData");
+    return base::fail(ErrorCode::kParse,
+                      "its output has only one of clientCertificateData and clientKeyData");
   }
   if (status.token.empty() && status.cert.empty()) {
     return base::fail(ErrorCode::kParse, "its output has neither a token nor a client certificate");
@@ -66,7 +68,8 @@ base::Result<ExecCredential> parse_exec_credential(std::string_view json, const 
   return ExecCredential{status.token, status.cert, status.key, status.expires};
 }
 
-std::string exec_info_json(const std::string& api_version, const KubeCluster* cluster, const std::string& ca_pem) {
+std::string exec_info_json(const std::string& api_version, const KubeCluster* cluster,
+                           const std::string& ca_pem) {
   using base::json::quote;
   std::string json = R"({"apiVersion":)" + quote(api_version) + R"(,"kind":"ExecCredential","spec":{)";
   if (cluster != nullptr) {

@@ -14,14 +14,19 @@ std::string last_line(const std::string& text) {
   const auto end = text.find_last_not_of(" \r\n\t");
   if (end == std::string::npos) return {};
   const auto begin = text.find_last_of('\n', end);
-  return text.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? 0 : begin + 1) + 1);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1,
+                     end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
 }  // namespace
 
 ExecPlugin::ExecPlugin(std::string where, KubeExec exec, std::string info, base::Clock& clock,
                        std::chrono::milliseconds timeout)
-    : where_(std::move(where)), exec_(std::move(exec)), info_(std::move(info)), clock_(clock), timeout_(timeout) {}
+    : where_(std::move(where)),
+      exec_(std::move(exec)),
+      info_(std::move(info)),
+      clock_(clock),
+      timeout_(timeout) {}
 
 base::Result<std::string> ExecPlugin::token(std::stop_token stop) {
   auto current = credential(std::move(stop));

@@ -21,18 +21,20 @@ struct ExecCredential {
   std::optional<base::WallTime> expires;
 };
 
-// Reads client.authentication.k8s.io's ExecCredential. Pure. api_version: what the kubeconfig asks for; another one is an error.
+// Reads client.authentication.k8s.io's ExecCredential. Pure. api_version: what the kubeconfig asks for;
+// another one is an error.
 base::Result<ExecCredential> parse_exec_credential(std::string_view json, const std::string& api_version);
 
 // The value of KUBERNETES_EXEC_INFO. cluster: null unless the kubeconfig says provideClusterInfo.
-std::string exec_info_json(const std::string& api_version, const KubeCluster* cluster, const std::string& ca_pem);
+std::string exec_info_json(const std::string& api_version, const KubeCluster* cluster,
+                           const std::string& ca_pem);
 
-// Runs a client-go credential plugin when a credential is needed: at first, shortly before it expires, and after a 401. One run
-// at a time; waiting for another thread's run can be cancelled. Thread-safe.
+// Runs a client-go credential plugin when a credential is needed: at first, shortly before it expires, and
+// after a 401. One run at a time; waiting for another thread's run can be cancelled. Thread-safe.
 class ExecPlugin final : public TokenSource {
  public:
-  // where: the user's place in the kubeconfig, for messages. info: exec_info_json. clock must outlive the plugin.
-  // timeout: real time, not the clock's, because a program is waited for.
+  // where: the user's place in the kubeconfig, for messages. info: exec_info_json. clock must outlive the
+  // plugin. timeout: real time, not the clock's, because a program is waited for.
   ExecPlugin(std::string where, KubeExec exec, std::string info, base::Clock& clock,
              std::chrono::milliseconds timeout = std::chrono::seconds(60));
 

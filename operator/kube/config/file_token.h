@@ -20,8 +20,9 @@ class FixedToken final : public TokenSource {
   const std::string token_;
 };
 
-// A token in a file that someone rotates: read again every 60 s less 10 s of leeway (client-go's transport/token_source.go), and
-// after a 401. While the file cannot be read the old token stays. Thread-safe.
+// A token in a file that someone rotates: read again every 60 s less 10 s of leeway (client-go's
+// transport/token_source.go), and after a 401. While the file cannot be read the old token stays.
+// Thread-safe.
 class FileToken final : public TokenSource {
  public:
   // Reads the file once, so that a missing or empty one is an error at start. clock must outlive the result.

@@ -23,9 +23,10 @@ base::Result<RestConfig> in_cluster_config(const std::string& directory, base::C
   if (!url) return tl::unexpected<base::Error>(url.error());
 
   const std::string ca_path = resolve_path(directory, "ca.crt");
-  const auto files = std::make_shared<TlsFiles>(KubeData{"in-cluster CA", {}, ca_path}, KubeData{}, KubeData{},
-                                                net::TlsMaterial{});
-  if (const auto material = files->material(); !material) return tl::unexpected<base::Error>(material.error());
+  const auto files = std::make_shared<TlsFiles>(KubeData{"in-cluster CA", {}, ca_path}, KubeData{},
+                                                KubeData{}, net::TlsMaterial{});
+  if (const auto material = files->material(); !material)
+    return tl::unexpected<base::Error>(material.error());
   auto token = FileToken::open(resolve_path(directory, "token"), clock);
   if (!token) return base::in_context(token.error(), "in-cluster token");
 

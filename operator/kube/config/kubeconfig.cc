@@ -15,7 +15,9 @@ struct BadKubeconfig {
   std::string message;
 };
 
-[[noreturn]] void bad(const std::string& where, const std::string& what) { throw BadKubeconfig{where + " " + what}; }
+[[noreturn]] void bad(const std::string& where, const std::string& what) {
+  throw BadKubeconfig{where + " " + what};
+}
 
 std::string scalar(const YAML::Node& node, const std::string& where) {
   if (!node || node.IsNull()) return {};

@@ -9,7 +9,8 @@
 
 #include "base/result.h"
 
-// A kubeconfig as written, in plain structs. Pure: text in, structs out. Fields are those of client-go's clientcmd/api/v1.
+// A kubeconfig as written, in plain structs. Pure: text in, structs out. Fields are those of client-go's
+// clientcmd/api/v1.
 namespace gpupool::kube {
 
 // Bytes that stand in the kubeconfig or in a file of their own.
@@ -31,12 +32,12 @@ struct KubeCluster {
 };
 
 struct KubeExec {
-  std::string api_version;
-  std::string command;
-  std::vector<std::string> args;
-  std::vector<std::pair<std::string, std::string>> env;
-  std::string install_hint;
-  std::string interactive_mode;
+  std::string api_version = {};
+  std::string command = {};
+  std::vector<std::string> args = {};
+  std::vector<std::pair<std::string, std::string>> env = {};
+  std::string install_hint = {};
+  std::string interactive_mode = {};
   bool provide_cluster_info = false;
 };
 
@@ -68,11 +69,12 @@ struct Kubeconfig {
   std::map<std::string, KubeContext> contexts;
 };
 
-// path: where the text came from; names it in errors, and relative paths in it are below its directory. Errors name file and key.
-// A text without any content is an empty Kubeconfig.
+// path: where the text came from; names it in errors, and relative paths in it are below its directory.
+// Errors name file and key. A text without any content is an empty Kubeconfig.
 base::Result<Kubeconfig> parse_kubeconfig(std::string_view text, const std::string& path);
 
-// Adds what `into` does not have; whole entries, never single fields of one (as kubectl merges the files of KUBECONFIG).
+// Adds what `into` does not have; whole entries, never single fields of one (as kubectl merges the files of
+// KUBECONFIG).
 void merge_kubeconfig(Kubeconfig& into, Kubeconfig from);
 
 }  // namespace gpupool::kube

@@ -27,7 +27,8 @@ base::Result<const T*> find(const std::map<std::string, T>& entries, const std::
                             const std::string& where, const char* what) {
   if (name.empty()) return bad(where + " names no " + what);
   const auto entry = entries.find(name);
-  if (entry == entries.end()) return bad(where + ": no " + what + " '" + name + "' (" + names_of(entries) + ")");
+  if (entry == entries.end())
+    return bad(where + ": no " + what + " '" + name + "' (" + names_of(entries) + ")");
   return &entry->second;
 }
 

@@ -9,8 +9,9 @@
 
 namespace gpupool::kube {
 
-// The server and identity of one context. files: where the kubeconfig came from, for messages. context empty: current-context.
-// Reads the files that it names once, so that what is missing is an error now. clock must outlive the result.
+// The server and identity of one context. files: where the kubeconfig came from, for messages. context empty:
+// current-context. Reads the files that it names once, so that what is missing is an error now. clock must
+// outlive the result.
 base::Result<RestConfig> resolve_kubeconfig(const Kubeconfig& config, const std::string& files,
                                             const std::string& context, base::Clock& clock);
 

@@ -31,7 +31,8 @@ bool exists(const std::string& path) {
 }
 
 bool is_empty(const Kubeconfig& config) {
-  return config.current_context.empty() && config.clusters.empty() && config.users.empty() && config.contexts.empty();
+  return config.current_context.empty() && config.clusters.empty() && config.users.empty() &&
+         config.contexts.empty();
 }
 
 }  // namespace

@@ -26,15 +26,17 @@ struct ConfigSource {
   std::string context = {};     // --context; empty: current-context
 };
 
-// The field's order (controller-runtime): the flag, $KUBECONFIG, in-cluster, ~/.kube/config. The error says which was tried and
-// what is wrong with it (missing, empty, not YAML, no such context, ...). clock must outlive the result.
+// The field's order (controller-runtime): the flag, $KUBECONFIG, in-cluster, ~/.kube/config. The error says
+// which was tried and what is wrong with it (missing, empty, not YAML, no such context, ...). clock must
+// outlive the result.
 base::Result<RestConfig> load_config(const ConfigSource& source, base::Clock& clock);
 
-// The pod's service account: host and port from the environment, token re-read every 60 s, CA re-read when it changes.
-// directory: normally /var/run/secrets/kubernetes.io/serviceaccount.
+// The pod's service account: host and port from the environment, token re-read every 60 s, CA re-read when it
+// changes. directory: normally /var/run/secrets/kubernetes.io/serviceaccount.
 base::Result<RestConfig> in_cluster_config(const std::string& directory, base::Clock& clock);
 
 // paths: one file or several separated by ':', merged as kubectl does (the first to set a key wins).
-base::Result<RestConfig> kubeconfig_config(const std::string& paths, const std::string& context, base::Clock& clock);
+base::Result<RestConfig> kubeconfig_config(const std::string& paths, const std::string& context,
+                                           base::Clock& clock);
 
 }  // namespace gpupool::kube

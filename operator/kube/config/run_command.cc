@@ -1,10 +1,8 @@
 #include "kube/config/run_command.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +37,10 @@ bool drain(int fd, std::string& into) {
   }
 }
 
+// Readable when the process has ended. glibc 2.36 declares pidfd_open without C linkage, so it cannot be
+// called from here.
+int open_process(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+
 int poll_milliseconds(steady_clock::time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 600'000));
@@ -61,7 +63,7 @@ class Run {
     auto child = spawn(command_.argv, command_.env);
     if (!child) return tl::unexpected<base::Error>(child.error());
     child_ = std::move(*child);
-    exited_.reset(::pidfd_open(child_.pid, 0));
+    exited_.reset(open_process(child_.pid));
     wake_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (exited_.get() < 0 || wake_.get() < 0) {
       return base::fail(ErrorCode::kIo, std::generic_category().message(errno));
@@ -83,8 +85,8 @@ class Run {
       }
       if (stop_.stop_requested()) return base::fail(ErrorCode::kCancelled, "cancelled");
       if (steady_clock::now() >= deadline) {
-        return base::fail(ErrorCode::kTimeout, "did not end within " +
-                                                   std::to_string(command_.timeout.count()) + " ms");
+        return base::fail(ErrorCode::kTimeout,
+                          "did not end within " + std::to_string(command_.timeout.count()) + " ms");
       }
       if (ready <= 0) continue;
       if (fds[2].revents != 0 && !drain(child_.out.get(), result_.out)) child_.out.reset(-1);

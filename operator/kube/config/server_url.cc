@@ -38,7 +38,8 @@ base::Result<std::string> check_server_url(const std::string& url, const std::st
 
 base::Result<void> check_proxy_url(const std::string& url, const std::string& where) {
   if (url.empty()) return {};
-  const bool known = url.starts_with("http://") || url.starts_with("https://") || url.starts_with("socks5://");
+  const bool known =
+      url.starts_with("http://") || url.starts_with("https://") || url.starts_with("socks5://");
   // The URL is not shown: it may hold a password.
   if (!known) return bad(where, "must begin with http://, https:// or socks5://");
   if (has_odd_characters(url) || authority(url).empty()) return bad(where, "is not a URL");

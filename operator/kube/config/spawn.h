@@ -37,8 +37,8 @@ struct Child {
   Fd err;
 };
 
-// Starts a program in a process group of its own: stdin empty, both outputs piped, default signals, no other descriptor of ours
-// (they are all close-on-exec). kNotFound: no such program.
+// Starts a program in a process group of its own: stdin empty, both outputs piped, default signals, no other
+// descriptor of ours (they are all close-on-exec). kNotFound: no such program.
 base::Result<Child> spawn(const std::vector<std::string>& argv,
                           const std::vector<std::pair<std::string, std::string>>& env);
 

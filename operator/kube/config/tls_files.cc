@@ -48,7 +48,7 @@ base::Result<net::TlsMaterial> TlsFiles::material() {
 }
 
 TlsFiles::Stamp TlsFiles::stamp_of(const KubeData& data) {
-  struct stat info {};
+  struct stat info{};
   if (data.path.empty() || stat(data.path.c_str(), &info) != 0) return {};
   return {info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ino};
 }

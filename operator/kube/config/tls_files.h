@@ -13,7 +13,8 @@
 
 namespace gpupool::kube {
 
-// TLS material that stands in a kubeconfig or in files; a file is read again when its size, time or inode changed. Thread-safe.
+// TLS material that stands in a kubeconfig or in files; a file is read again when its size, time or inode
+// changed. Thread-safe.
 class TlsFiles {
  public:
   // Each may be empty. settings: what does not come from files.

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "net/transport.h"
+
+namespace gpupool::test {
+
+// Answers with what a test scripted, in order, and keeps what was sent. A request without a scripted answer
+// gets a kTransport error that says so. Thread-safe.
+class FakeTransport final : public net::Transport {
+ public:
+  void answer(int status, std::string body, std::map<std::string, std::string> headers = {});
+  void fail(base::ErrorCode code);
+  // For streams: a 2xx whose body comes in these pieces, and then `end`.
+  void pieces(std::vector<std::string> pieces, base::Result<void> end = {});
+  // Called before each answer, without a lock.
+  std::function<void(const net::HttpRequest&)> on_request;
+
+  base::Result<net::HttpResponse> send(const net::HttpRequest& request, std::stop_token stop) override;
+  base::Result<net::HttpResponse> stream(const net::HttpRequest& request, const net::BodySink& sink,
+                                         std::stop_token stop) override;
+
+  std::vector<net::HttpRequest> sent() const;
+
+ private:
+  struct Script {
+    base::Result<net::HttpResponse> answer;
+    std::vector<std::string> pieces = {};
+  };
+  Script next(const net::HttpRequest& request);
+
+  mutable std::mutex mutex_;
+  std::deque<Script> script_;
+  std::vector<net::HttpRequest> sent_;
+};
+
+// The header's values joined with ',', or an empty string.
+std::string header(const net::HttpRequest& request, const std::string& name);
+
+}  // namespace gpupool::test
