@@ -1,0 +1,71 @@
+"""What the program tests share: a state directory, a termination log and the launcher as a process."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+LAUNCHER = os.environ["GPUPOOL_LAUNCH"]
+HANG_LIMIT = 60  # seconds; nothing here takes that long unless it hangs
+
+
+class LauncherCase(unittest.TestCase):
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="gpupool-launch-"))
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.state = self.dir / "state"
+        self.state.mkdir()
+        self.log = self.dir / "termination-log"
+        self.log.touch()
+
+    def environment(self, **variables):
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("GPUPOOL_")}
+        return {**kept, "GPUPOOL_STATE_DIR": str(self.state), "GPUPOOL_TERMINATION_LOG": str(self.log),
+                **{k: str(v) for k, v in variables.items()}}
+
+    def start(self, *command, env=None, wrapper=(), **popen):
+        """The launcher running `command`; killed at the end of the test if it still runs."""
+        popen.setdefault("stdout", subprocess.PIPE)
+        popen.setdefault("stderr", subprocess.PIPE)
+        popen.setdefault("stdin", subprocess.DEVNULL)
+        process = subprocess.Popen([*wrapper, LAUNCHER, "run", "--", *command], env=self.environment(**(env or {})),
+                                   **popen)
+        self.addCleanup(self.finish, process)
+        return process
+
+    @staticmethod
+    def finish(process):
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+    def run_launcher(self, *command, env=None, wrapper=(), **popen):
+        process = self.start(*command, env=env, wrapper=wrapper, **popen)
+        out, err = process.communicate(timeout=HANG_LIMIT)
+        return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+    def call(self, *arguments, **options):
+        """The launcher with any arguments."""
+        return subprocess.run([LAUNCHER, *arguments], capture_output=True, env=self.environment(),
+                              timeout=HANG_LIMIT, check=False, **options)
+
+    def result(self):
+        """The termination message, which must be one small JSON object and equal to the stored result."""
+        text = self.log.read_bytes()
+        self.assertLessEqual(len(text), 3072)
+        self.assertEqual((self.state / "result.json").read_bytes(), text)
+        return json.loads(text.decode("utf-8"))
+
+    def message(self):
+        """The termination message alone, where nothing can be stored."""
+        return json.loads(self.log.read_text(encoding="utf-8"))
+
+    def assert_result(self, **fields):
+        result = self.result()
+        self.assertEqual({k: result.get(k) for k in fields}, fields, result)
+        return result
+
+    def require_root(self):
+        self.assertEqual(os.geteuid(), 0, "this test makes namespaces: run it as root")

@@ -1,0 +1,55 @@
+"""Command line of gpupool-launch itself."""
+import os
+import stat
+import subprocess
+
+from launcher_case import HANG_LIMIT, LAUNCHER, LauncherCase
+
+
+class Arguments(LauncherCase):
+    def test_help_names_every_flag(self):
+        for arguments in (["--help"], ["run", "--help"]):
+            done = self.call(*arguments)
+            self.assertEqual(done.returncode, 0)
+            for flag in ("state-dir", "termination-log", "job", "attempt", "rank", "pod-name", "nnodes", "nproc",
+                         "master-addr", "master-port", "master-timeout", "hold"):
+                self.assertIn(f"--{flag} ".encode(), done.stdout)
+
+    def test_version(self):
+        done = self.call("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, rb"\Agpupool-launch \d+\.\d+\.\d+\n\Z")
+
+    def test_mistakes_are_named_and_give_2(self):
+        for arguments, named in ((["--nope"], b"--nope"), (["walk"], b"walk"), ([], b"run, install"),
+                                 (["run", "--nope", "--", "true"], b"--nope"),
+                                 (["run", "--nproc", "0", "--", "true"], b"--nproc: '0'"),
+                                 (["install"], b"install"), (["run", "--"], b"no command")):
+            done = self.call(*arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(named, done.stderr)
+
+    def test_bad_variable_is_named_in_the_termination_message(self):
+        done = self.run_launcher("touch", str(self.dir / "ran"), env={"GPUPOOL_NPROC": "many"})
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("GPUPOOL_NPROC: 'many'", self.message()["message"])
+        self.assertEqual(self.message()["outcome"], "notStarted")
+        self.assertFalse((self.dir / "ran").exists())
+
+
+class Install(LauncherCase):
+    def test_copies_itself_executable_whatever_the_umask(self):
+        target = self.dir / "bin"
+        target.mkdir()
+        for _ in range(2):  # the second time over the first
+            subprocess.run([LAUNCHER, "install", str(target)], check=True, timeout=HANG_LIMIT, umask=0o077)
+        copy = target / "gpupool-launch"
+        self.assertEqual(os.listdir(target), ["gpupool-launch"])
+        self.assertEqual(stat.S_IMODE(copy.stat().st_mode), 0o755)
+        with open(LAUNCHER, "rb") as original:
+            self.assertEqual(copy.read_bytes(), original.read())
+
+    def test_missing_directory(self):
+        done = self.call("install", str(self.dir / "missing"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"missing", done.stderr)

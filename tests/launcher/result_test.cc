@@ -1,0 +1,88 @@
+#include "launcher/result.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "launcher/timestamp.h"
+
+namespace gpupool::launcher {
+namespace {
+
+Result sample() {
+  Result result;
+  result.attempt = 2;
+  result.rank = 3;
+  result.outcome = Outcome::kSignaled;
+  result.exit_code = 137;
+  result.signal = 9;
+  result.reason = "Signaled";
+  result.message = "killed by SIGKILL";
+  result.tail = "one\n\"two\"\\\n";
+  result.started_at = rfc3339(0);
+  result.finished_at = rfc3339(86'399);
+  return result;
+}
+
+TEST(Result, IsTheJsonTheOperatorReads) {
+  EXPECT_EQ(to_json(sample()),
+            R"({"version":1,"attempt":2,"rank":3,"outcome":"signaled","exitCode":137,"signal":9,)"
+            R"("reason":"Signaled","message":"killed by SIGKILL","startedAt":"1970-01-01T00:00:00Z",)"
+            R"("finishedAt":"1970-01-01T23:59:59Z","tail":"one\n\"two\"\\"})");
+}
+
+TEST(Result, LeavesOutWhatDoesNotApply) {
+  Result result = sample();
+  result.signal.reset();
+  result.started_at.clear();
+  const std::string json = to_json(result);
+  EXPECT_EQ(json.find("signal\""), std::string::npos);
+  EXPECT_EQ(json.find("startedAt"), std::string::npos);
+}
+
+TEST(Result, TailIsCutAtTheStartOfALine) {
+  Result result = sample();
+  result.tail.clear();
+  for (int i = 0; i < 1000; ++i) result.tail += "line " + std::to_string(1000 + i) + "\n";
+  const std::string json = to_json(result);
+  EXPECT_NE(json.find("\"tail\":\"line "), std::string::npos) << json;
+  EXPECT_TRUE(json.ends_with("line 1998\\nline 1999\"}")) << json;
+}
+
+TEST(Result, OneLongLineIsCutBetweenCharacters) {
+  Result result = sample();
+  result.tail = "x";
+  for (int i = 0; i < 2000; ++i) result.tail += "€";
+  const std::string json = to_json(result);
+  EXPECT_NE(json.find("\"tail\":\"€"), std::string::npos) << json;
+}
+
+TEST(Result, IsBoundedWhateverTheTexts) {
+  Result result = sample();
+  result.attempt = 2'147'483'647;
+  result.rank = 99'999;
+  result.reason = std::string(9000, '"');
+  result.message = std::string(9000, '\\');
+  result.tail = std::string(9000, '"') + "\n" + std::string(9000, '\\');
+  const std::string json = to_json(result);
+  EXPECT_LE(json.size(), kMaxResultBytes);
+  EXPECT_GE(json.size(), kMaxTailBytes + 512);
+  EXPECT_EQ(exit_code_in(json), 137);
+}
+
+TEST(Result, ExitCodeIsFoundDespiteHostileTexts) {
+  Result result = sample();
+  result.reason = "\"exitCode\":1,";
+  EXPECT_EQ(exit_code_in(to_json(result)), 137);
+}
+
+TEST(Result, ExitCodeOfSomethingElseIsNothing) {
+  EXPECT_EQ(exit_code_in(""), std::nullopt);
+  EXPECT_EQ(exit_code_in("{}"), std::nullopt);
+  EXPECT_EQ(exit_code_in(R"({"exitCode":"x"})"), std::nullopt);
+  EXPECT_EQ(exit_code_in(R"({"exitCode":300})"), std::nullopt);
+  EXPECT_EQ(exit_code_in(R"({"exitCode":3)"), std::nullopt);  // cut
+}
+
+}  // namespace
+}  // namespace gpupool::launcher
