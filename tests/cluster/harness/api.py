@@ -1,0 +1,50 @@
+"""A small client of the cluster's API server, for what the harness itself needs."""
+
+import http.client
+import json
+import ssl
+
+from .errors import ClusterError
+
+
+class Api:
+    """Calls as administrator. Not for several threads at once."""
+
+    def __init__(self, state, timeout=10.0):
+        self._host = state.facts()["hub"]
+        self._context = ssl.create_default_context(cafile=state.path("pki", "ca.crt"))
+        self._context.load_cert_chain(state.path("pki", "admin.crt"), state.path("pki", "admin.key"))
+        self._timeout = timeout
+
+    def open(self, method, path, body=None, content_type="application/json"):
+        """The connection and its response, unread: for watches."""
+        connection = http.client.HTTPSConnection(self._host, 443, timeout=self._timeout, context=self._context)
+        data = None if body is None else json.dumps(body)
+        try:
+            connection.request(method, path, data, {"Content-Type": content_type, "Accept": "application/json"})
+            return connection, connection.getresponse()
+        except BaseException:
+            connection.close()
+            raise
+
+    def call(self, method, path, body=None, content_type="application/json"):
+        try:
+            connection, response = self.open(method, path, body, content_type)
+        except (OSError, http.client.HTTPException) as error:
+            raise ClusterError(f"{method} {path}: {error}") from error
+        try:
+            text = response.read().decode()
+        finally:
+            connection.close()
+        if response.status >= 300:
+            raise ClusterError(f"{method} {path}: {response.status} {text[:300]}")
+        return json.loads(text) if text.startswith("{") else text
+
+    def get(self, path):
+        return self.call("GET", path)
+
+    def is_ready(self):
+        try:
+            return self.get("/readyz") == "ok"
+        except ClusterError:
+            return False

@@ -1,0 +1,100 @@
+"""Images on nodes.
+
+Unpacking a large image on every node costs more than everything else. So a set of images is unpacked once into a
+containerd root outside the tree, which every node then uses read-only (see node-root).
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+
+from . import processes
+from .errors import ClusterError
+
+BUILD = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "images", "build")
+FORMAT = "1"  # raise it when stores made by older code cannot be used any more
+
+
+def archives(names):
+    """Paths of the archives of these images, made if they are not there."""
+    done = subprocess.run([BUILD, *names], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise ClusterError(f"{BUILD} {' '.join(names)} failed")
+    return done.stdout.split()
+
+
+def import_archive(init, archive):
+    with open(archive, "rb") as source:
+        done = subprocess.run(processes.inside(init, "ctr", "-n", "k8s.io", "images", "import", "-"), stdin=source,
+                              capture_output=True, check=False)
+    if done.returncode != 0:
+        raise ClusterError(f"loading {archive}: {done.stderr.decode(errors='replace').strip()}")
+
+
+def prepare(paths):
+    """The folder of a containerd root with these archives unpacked. Slow only the first time."""
+    key = hashlib.sha256("\n".join([FORMAT, *sorted(os.path.basename(p) for p in paths)]).encode()).hexdigest()[:12]
+    folder = os.path.dirname(paths[0])
+    store = os.path.join(folder, f"store-{key}")
+    with open(os.path.join(folder, ".store.lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.isdir(store):
+            _unpack(paths, folder, store)
+    return store
+
+
+def _unpack(paths, folder, store):
+    _remove_abandoned(folder)
+    work = tempfile.mkdtemp(prefix=".store-", dir=folder)
+    try:
+        with _private_containerd(work) as call:
+            for path in paths:
+                call("images", "import", path)
+        shutil.rmtree(os.path.join(work, "state"), ignore_errors=True)
+        # The compressed layers are never read again once they are unpacked, but deleting them would make containerd
+        # collect the image; they are mostly page cache that a node never touches.
+        os.rename(os.path.join(work, "root"), store)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _remove_abandoned(folder):
+    """What a killed run left. The caller holds the lock, so nobody works there now."""
+    for name in os.listdir(folder):
+        if name.startswith(".store-"):
+            shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _private_containerd(work):
+    """A containerd in namespaces of its own, ended with the block; yields a function that calls `ctr`."""
+    config, log = os.path.join(work, "config.toml"), os.path.join(work, "log")
+    socket = os.path.join(work, "state", "sock")
+    with open(config, "w", encoding="utf-8") as out:
+        out.write(f'version = 2\nroot = "{work}/root"\nstate = "{work}/state"\n'
+                  f'disabled_plugins = ["io.containerd.grpc.v1.cri"]\n[grpc]\n  address = "{socket}"\n')
+    with open(log, "wb") as out:
+        server = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child=KILL",
+                                   "--mount", "--mount-proc", "containerd", "-c", config],
+                                  stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+
+    def call(*arguments):
+        done = subprocess.run(["ctr", "-a", socket, "-n", "k8s.io", *arguments],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise ClusterError(f"ctr {arguments[0]}: {done.stderr.strip()}")
+
+    try:
+        try:
+            processes.wait_for("containerd", lambda: os.path.exists(socket) and subprocess.run(
+                ["ctr", "-a", socket, "version"], capture_output=True, check=False).returncode == 0, 30)
+        except ClusterError as error:
+            raise ClusterError(f"{error}\n{processes.log_tail(log)}") from None
+        yield call
+    finally:
+        server.kill()
+        server.wait()

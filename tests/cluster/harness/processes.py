@@ -1,0 +1,128 @@
+"""Finds and starts processes inside the namespaces of a cluster.
+
+Each cluster and each node is a PID namespace whose process 1 carries a name of ours as argv[0]. So the processes
+of a cluster are found from the kernel alone, without PID files that could be stale, and die with their process 1.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import time
+
+from .errors import ClusterError
+
+
+def cluster_title(cluster):
+    return f"gpupool-cluster:{cluster}"
+
+
+def node_title(cluster, node):
+    return f"gpupool-node:{cluster}/{node}"
+
+
+def keeper_title(cluster):
+    return f"gpupool-keeper:{cluster}"
+
+
+def _read(path):
+    try:
+        with open(path, "rb") as source:
+            return source.read()
+    except OSError:
+        return b""
+
+
+def all_pids():
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def find_init(title):
+    """The process 1, seen from here, of the namespace with this title; None if there is none."""
+    wanted = title.encode()
+    for pid in all_pids():
+        if _read(f"/proc/{pid}/cmdline").split(b"\0")[0] == wanted and _is_process_one(pid):
+            return pid
+    return None
+
+
+def find_keeper(cluster):
+    wanted = keeper_title(cluster).encode()
+    for pid in all_pids():
+        if _read(f"/proc/{pid}/cmdline").split(b"\0")[0] == wanted:
+            return pid
+    return None
+
+
+def _is_process_one(pid):
+    for line in _read(f"/proc/{pid}/status").decode(errors="replace").splitlines():
+        if line.startswith("NSpid:"):
+            ids = line.split()[1:]
+            return len(ids) > 1 and ids[-1] == "1"
+    return False
+
+
+def namespace(pid, kind="pid"):
+    try:
+        return os.readlink(f"/proc/{pid}/ns/{kind}")
+    except OSError:
+        return None
+
+
+def pids_of(init, program):
+    """Processes of the namespace of `init` that run the program with this file name."""
+    wanted, space = program.encode(), namespace(init)
+    return [pid for pid in all_pids()
+            if os.path.basename(_read(f"/proc/{pid}/cmdline").split(b"\0")[0]) == wanted and namespace(pid) == space]
+
+
+def inside(init, *command):
+    """The command line that runs `command` in the mount, network, UTS and PID namespaces of `init`."""
+    return ["nsenter", "-t", str(init), "-m", "-n", "-u", "-p", "--", *command]
+
+
+def run_inside(init, *command, check=True, **options):
+    done = subprocess.run(inside(init, *command), capture_output=True, text=True, check=False, **options)
+    if check and done.returncode != 0:
+        raise ClusterError(f"{' '.join(command)}: {(done.stderr or done.stdout).strip() or done.returncode}")
+    return done.stdout
+
+
+def start_inside(init, log, *command, environment=None):
+    """Starts a daemon whose parent becomes `init`, so nothing of it is left outside. Output is appended to `log`."""
+    with open(log, "ab") as out:
+        # The shell ends at once: the daemon is then a child of the namespace's process 1.
+        subprocess.run(inside(init, "sh", "-c", 'setsid "$@" </dev/null &', "sh", *command),
+                       stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=True,
+                       env={**os.environ, **(environment or {})})
+
+
+def kill_and_wait(pid, sig=signal.SIGKILL, timeout=10.0):
+    """Kills one process and waits until it is gone. False if it was still there after `timeout` seconds."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        signal.pidfd_send_signal(handle, sig)
+        return bool(select.select([handle], [], [], timeout)[0])
+    except ProcessLookupError:
+        return True
+    finally:
+        os.close(handle)
+
+
+def wait_for(what, condition, timeout, interval=0.05):
+    """Returns the first true value of `condition()`; says what it waited for when `timeout` seconds have passed."""
+    end = time.monotonic() + timeout
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise ClusterError(f"waited {timeout:.0f} s for {what}")
+        time.sleep(interval)
+
+
+def log_tail(path, lines=8):
+    return "\n".join(_read(path).decode(errors="replace").splitlines()[-lines:])

@@ -1,0 +1,12 @@
+import sys
+import time
+
+
+class Progress:
+    """Prints each step as it ends with the seconds since the start."""
+
+    def __init__(self, cluster):
+        self._cluster, self._start = cluster, time.monotonic()
+
+    def step(self, text):
+        print(f"{time.monotonic() - self._start:6.1f} s  {self._cluster}: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,128 @@
+"""Brings a cluster up, from nothing to Ready nodes."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+from . import (certificates, control_plane, dns, gpus, image_store, network, processes, teardown)
+from .api import Api
+from .binaries import Binaries, minor_version
+from .errors import ClusterError
+from .node import Node
+from .progress import Progress
+
+KEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeper.py")
+CONTROL_PLANE = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"]
+
+
+def up(state, options):
+    """Starts the cluster; whatever goes wrong, also Ctrl-C, nothing of it is left."""
+    if os.geteuid() != 0:
+        raise ClusterError("a cluster needs root: namespaces, mounts and cgroups")
+    programs = Binaries(CONTROL_PLANE + ([] if options.control_plane_only else ["kubelet"]))
+    images = "-"
+    if not options.control_plane_only:
+        images = image_store.prepare(image_store.archives(["pause", "busybox", *options.image]))
+    if processes.find_init(processes.cluster_title(state.name)):
+        raise ClusterError(f"cluster {state.name} runs already")
+    progress = Progress(state.name)
+    state.create()
+    try:
+        _start(state, options, programs, images, progress)
+        state.remember(ready=True)
+    except BaseException:
+        progress.step("failed; removing it")
+        teardown.down(state)
+        raise
+
+
+def _start(state, options, programs, images, progress):
+    nodes = [] if options.control_plane_only else options.nodes.split(",")
+    minor = minor_version(programs.paths["kube-apiserver"])
+    state.remember(owner=options.owner_pid, minor=minor, nodes=nodes, grace=options.node_monitor_grace_period,
+                   images=images, kubelet=programs.paths.get("kubelet"), binaries=programs.folder)
+    init = _start_keeper(state, options.owner_pid)
+    addresses = network.claim(state.name, init)
+    server = f"https://{addresses.hub}:443"
+    state.remember(slot=addresses.slot, hub=addresses.hub, server=server)
+    network.build_hub(addresses, init)
+    control_plane.start_etcd(state, init, programs.paths["etcd"])
+    certificates.create_all(state, addresses)
+    tokens, tokens_path = control_plane.write_tokens(state)
+    control_plane.start_apiserver(state, init, programs.paths["kube-apiserver"], addresses, minor, tokens_path,
+                                  options.audit)
+    control_plane.write_kubeconfigs(state, addresses, tokens)
+    started = [Node(state, name) for name in nodes]
+    for node in started:
+        node.write_files()
+        node.start_namespaces()
+        node.start_containerd()
+    api = Api(state)
+    control_plane.wait_ready(state, api)
+    progress.step(f"API server v1.{minor} is ready at {server}")
+    control_plane.start_controller_manager(state, init, programs.paths["kube-controller-manager"], minor,
+                                           options.node_monitor_grace_period)
+    if nodes or options.scheduler:
+        control_plane.start_scheduler(state, init, programs.paths["kube-scheduler"])
+    if nodes:
+        _start_nodes(state, options, init, addresses, started, api, progress)
+    _wait_default_account(api)
+    progress.step("ready")
+
+
+def _start_keeper(state, owner):
+    """The keeper must outlive this process, a Ctrl-C in its terminal, and everything but the owner."""
+    with open(state.path("log", "keeper"), "ab") as log:
+        subprocess.Popen(
+            ["bash", "-c", 'exec -a "$0" "$@"', processes.keeper_title(state.name), sys.executable, KEEPER, state.name,
+             str(os.getpid()), str(owner or 0)],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/",
+            env={**os.environ, "GPUPOOL_CLUSTERS": os.path.dirname(state.folder)})
+    return processes.wait_for("the keeper", lambda: processes.find_init(processes.cluster_title(state.name)), 10, 0.02)
+
+
+def _start_nodes(state, options, init, addresses, nodes, api, progress):
+    dns.start(state, init, addresses)
+    for node in nodes:
+        node.wait_containerd()
+        node.start_kubelet()
+    progress.step(f"kubelets started: {', '.join(node.name for node in nodes)}")
+
+    def ready(node):
+        try:
+            return node_ready(api, node.name)
+        except ClusterError:
+            return False
+
+    for node in nodes:
+        try:
+            processes.wait_for(f"node {node.name} to be Ready", lambda node=node: ready(node), 90, 0.2)
+        except ClusterError as error:
+            raise ClusterError(f"{error}\n{processes.log_tail(node.log('kubelet'))}") from None
+        progress.step(f"node {node.name} is Ready")
+    if options.gpus:
+        for node in nodes:
+            gpus.remember(state, node.name, options.gpus)
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda node: gpus.set_count(Api(state), node.name, options.gpus), nodes))
+        progress.step(f"{options.gpus} simulated GPUs on each node")
+
+
+def node_ready(api, name):
+    for condition in api.get(f"/api/v1/nodes/{name}")["status"].get("conditions", []):
+        if condition["type"] == "Ready":
+            return condition["status"] == "True"
+    return False
+
+
+def _wait_default_account(api):
+    """Pods are refused until their namespace has its service account, and on old servers its token."""
+    def there():
+        try:
+            account = api.get("/api/v1/namespaces/default/serviceaccounts/default")
+        except ClusterError:
+            return False
+        minor = int("".join(filter(str.isdigit, api.get("/version")["minor"])))
+        return minor >= 24 or bool(account.get("secrets"))
+    processes.wait_for("the default service account", there, 30)

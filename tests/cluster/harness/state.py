@@ -1,0 +1,68 @@
+"""The folder of one cluster and the few facts kept in it."""
+
+import json
+import os
+import re
+
+from .errors import ClusterError
+
+PREFIX = "gpupool-cluster-"
+
+
+def root():
+    return os.environ.get("GPUPOOL_CLUSTERS") or os.environ.get("TMPDIR") or "/tmp"
+
+
+def names():
+    """Every cluster with a folder, running or not."""
+    return sorted(f[len(PREFIX):] for f in os.listdir(root()) if f.startswith(PREFIX))
+
+
+class State:
+    """Files of the cluster `name`. Facts are a JSON object that is replaced whole, so a reader never sees half."""
+
+    def __init__(self, name):
+        if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?", name):
+            raise ClusterError(f"cluster name {name!r}: want lower case letters, digits and '-', at most 40")
+        self.name = name
+        self.folder = os.path.join(root(), PREFIX + name)
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def exists(self):
+        return os.path.isdir(self.folder)
+
+    def create(self):
+        """Claims the name. Creating the folder is the claim, so two callers cannot both have it."""
+        try:
+            os.mkdir(self.folder, 0o700)
+        except FileExistsError:
+            raise ClusterError(f"cluster {self.name} exists already in {self.folder}: "
+                               f"`tests/cluster/cluster down {self.name}` removes it") from None
+        for part in ("log", "etcd", "pki", "nodes", "dns"):
+            os.mkdir(self.path(part))
+
+    def require(self):
+        if not self.exists():
+            raise ClusterError(f"there is no cluster {self.name} in {root()}")
+        return self
+
+    def facts(self):
+        try:
+            with open(self.path("facts.json"), encoding="utf-8") as source:
+                return json.load(source)
+        except FileNotFoundError:
+            return {}
+
+    def remember(self, **facts):
+        merged = {**self.facts(), **facts}
+        self.write("facts.json", json.dumps(merged, indent=1))
+        return merged
+
+    def write(self, name, text):
+        path = self.path(name)
+        with open(path + ".new", "w", encoding="utf-8") as out:
+            out.write(text)
+        os.rename(path + ".new", path)
+        return path
