@@ -1,22 +1,29 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/cache/store.h"
+#include "runtime/cache/watch_event.h"
 #include "runtime/watch/reflector.h"
 
 namespace gpupool::runtime {
 
-// A kind's Store kept up to date by a Reflector, with handlers that see every change. Handlers run on the reflector's thread and only
-// map objects to queue keys: they must not block. Add indexes and handlers before the manager starts it.
+// A kind's Store kept up to date by a Reflector, with handlers that see every change. Handlers run on the
+// reflector's thread and only map objects to queue keys: they must not block. Add indexes and handlers before
+// the manager starts it.
 template <class K>
 class Informer final : private ReflectorSink {
  public:
   using Handler = std::function<void(const Change<K>&)>;
 
-  Informer(kube::Client& client, ReflectorOptions options, base::Clock& clock, base::Metrics& metrics, base::Log log)
-      : reflector_(client, K::kType, std::move(options), *this, clock, metrics, log), writer_(store_) {}
+  Informer(kube::Client& client, ReflectorOptions options, base::Clock& clock, base::Metrics& metrics,
+           base::Log log)
+      : reflector_(client, K::kType, std::move(options), *this, clock, metrics, std::move(log)),
+        writer_(store_) {}
 
   Store<K>& store() { return store_; }
   const Store<K>& store() const { return store_; }
@@ -29,6 +36,10 @@ class Informer final : private ReflectorSink {
   base::Result<Page> page(std::string_view body, bool first) override;
   void commit() override;
   base::Result<std::string> event(std::string_view type, std::string_view line) override;
+
+  base::Result<Page> page_by_items(std::string_view body);
+  void keep_known(const base::json::RawJson& broken);
+  void tell(const Change<K>& change) const;
 
   Store<K> store_;
   Reflector reflector_;

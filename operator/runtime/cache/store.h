@@ -1,14 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "api/meta/resource_type.h"
@@ -18,37 +19,41 @@ namespace gpupool::runtime {
 template <class K>
 class StoreWriter;
 
-// The last known state of all objects of a kind: many readers, one StoreWriter. Objects are immutable and shared, so reading copies
-// nothing. Thread-safe. K has a `metadata` of api::ObjectMeta.
+// The last known state of all objects of a kind: many readers, one StoreWriter. Objects are immutable and
+// shared, so reading copies nothing. Thread-safe. K has a `metadata` of api::ObjectMeta.
 template <class K>
 class Store {
  public:
   using Ptr = std::shared_ptr<const K>;
   using IndexFunction = std::function<std::vector<std::string>(const K&)>;
 
-  // Before the first write only.
+  // Before the first write only. The function must be pure and quick.
   void add_index(const std::string& name, IndexFunction function);
 
-  Ptr get(const api::ObjectKey& key) const;              // null if there is none
-  std::vector<Ptr> list() const;                         // in key order
+  Ptr get(const api::ObjectKey& key) const;  // null if there is none
+  std::vector<Ptr> list() const;             // in key order
+  // In key order. An index that was never added is a bug: std::out_of_range.
   std::vector<Ptr> by_index(const std::string& name, const std::string& value) const;
   std::size_t size() const;
 
  private:
   friend class StoreWriter<K>;
+  using Objects = std::map<api::ObjectKey, Ptr>;
   struct Index {
     IndexFunction function;
-    std::unordered_map<std::string, std::set<api::ObjectKey>> keys;
+    std::unordered_map<std::string, std::set<api::ObjectKey>> keys = {};
+
+    void update(const api::ObjectKey& key, const K* before, const K* after);
   };
-  void index_locked(const api::ObjectKey& key, const K* before, const K* after);
+  using Indexes = std::map<std::string, Index>;
 
   mutable std::shared_mutex mutex_;
-  std::map<api::ObjectKey, Ptr> objects_;
-  std::map<std::string, Index> indexes_;
+  Objects objects_;
+  Indexes indexes_;
 };
 
-// What a write changed: `before` null for an addition, `after` null for a deletion. A delete and re-creation under one name may come
-// as one change with two UIDs.
+// What a write changed: `before` null for an addition, `after` null for a deletion. A delete and re-creation
+// under one name may come as one change with two UIDs.
 template <class K>
 struct Change {
   std::shared_ptr<const K> before;
@@ -56,14 +61,15 @@ struct Change {
   bool initial = false;  // from the first list: background work
 };
 
-// The only writer of a Store; used by one thread. Each call returns or reports what changed after the store shows it.
+// The only writer of a Store; used by one thread. Each call returns what changed after the store shows it.
 template <class K>
 class StoreWriter {
  public:
   explicit StoreWriter(Store<K>& store) : store_(store) {}
   Change<K> apply(K object);
-  Change<K> remove(const api::ObjectKey& key);
-  // Makes the store hold exactly these objects, in one step; returns all changes, deletions of vanished objects among them.
+  Change<K> remove(const api::ObjectKey& key);  // both null if there was no such object
+  // Makes the store hold exactly these objects, in one step; returns all changes, deletions of vanished
+  // objects first. An object that is stored with the same UID and resourceVersion is no change.
   std::vector<Change<K>> replace(std::vector<K> objects);
 
  private:

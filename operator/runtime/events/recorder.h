@@ -1,56 +1,71 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
+#include <stop_token>
 #include <string>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "kube/client.h"
+#include "runtime/events/event.h"
+#include "runtime/events/series_book.h"
 #include "runtime/manager/runnable.h"
 
 namespace gpupool::runtime {
 
-// The object an event is about.
-struct ObjectReference {
-  std::string api_version;
-  std::string kind;
-  api::ObjectKey key;
-  std::string uid;
-  std::string resource_version;
-};
-
-enum class EventType { kNormal, kWarning };
-
-// Tells the story in `kubectl describe`. Events are events.k8s.io/v1 and best effort: they never block or fail a reconcile. The same
-// event again becomes a series (after client-go's tools/events): one create, one patch at the second time, then at most one patch per
-// 30 min. At most 1000 wait; more are dropped and counted. Thread-safe.
+// Tells the story in `kubectl describe`. Events are events.k8s.io/v1 and best effort: they never block or
+// fail a reconcile. The same event again becomes a series (after client-go's tools/events): one create, one
+// patch at the second time, then at most one patch per 30 min and one with the final count when it was quiet
+// for 6 min. At most 1000 wait; more are dropped and counted. Thread-safe.
 class EventRecorder final : public Runnable {
  public:
+  static constexpr std::size_t kMaxWaiting = 1000;
+
+  // controller: a qualified name such as "gpupool.dev/operator". instance: this process, at most 128 bytes.
   EventRecorder(kube::Client& client, std::string controller, std::string instance, base::Clock& clock,
                 base::Metrics& metrics, base::Log log);
 
   // reason: CamelCase; action: what the controller did, CamelCase; note: for people, cut at 1 KiB.
-  void record(const ObjectReference& regarding, EventType type, const std::string& reason, const std::string& action,
-              const std::string& note);
+  void record(const ObjectReference& regarding, EventType type, const std::string& reason,
+              const std::string& action, const std::string& note);
 
   std::string name() const override { return "events"; }
   // On stop, sends what is queued for at most 2 s.
   void run(std::stop_token stop) override;
 
  private:
-  struct Event;
-  struct Series;
+  // stop: no more retries; sending: no more calls.
+  struct Tokens {
+    std::stop_token stop;
+    std::stop_token sending;
+  };
+  std::optional<Event> next(const std::stop_token& stop, std::optional<base::SteadyTime> deadline);
+  void send_queued(const Tokens& tokens);
+  void send(const Event& event, const Tokens& tokens);
+  void create(const Event& event, const Tokens& tokens);
+  base::Result<void> patch(const SeriesBook::Patch& patch, const Tokens& tokens);
+  void sweep(const Tokens& tokens);
+  base::Result<void> with_retries(const Tokens& tokens, const std::function<base::Result<void>()>& call);
+  void note_failure(const base::Error& error);
+
   kube::Client& client_;
-  std::string controller_;
-  std::string instance_;
+  EventSource source_;
   base::Clock& clock_;
-  base::Metrics& metrics_;
   base::Log log_;
+  base::Counter& dropped_full_;
+  base::Counter& dropped_failed_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
+  std::deque<Event> waiting_;
+  // Of run()'s thread only:
+  SeriesBook book_;
+  std::int64_t last_stamp_ = 0;
 };
 
 }  // namespace gpupool::runtime

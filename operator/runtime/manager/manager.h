@@ -12,9 +12,11 @@
 
 namespace gpupool::runtime {
 
-// Starts the parts in order and stops them in reverse: caches, wait until all are synced, then controllers; the event recorder stops
-// last. After controller-runtime's manager. Everything added must outlive run(). Not thread-safe before run(); healthy() and ready()
-// are.
+class PartThreads;
+
+// Starts the parts in order and stops them in reverse: caches, wait until all are synced, then controllers;
+// the event recorder stops last. After controller-runtime's manager. Everything added must outlive run(). Not
+// thread-safe before run(); ready() and unsynced() are at any time.
 class Manager {
  public:
   Manager(base::Clock& clock, base::Log log);
@@ -23,8 +25,11 @@ class Manager {
   void add_controller(Runnable& runnable);
   void add_last(Runnable& runnable);  // started first, stopped last: the event recorder
 
-  // Runs until `stop`, then stops every part within `grace` (a part that does not return in time is named in the error).
-  // Also an error: caches not synced within `sync_timeout`, naming them.
+  // Runs until `stop`, then stops every part within `grace`. Errors, which name the parts at fault:
+  //   a part returned before it was told to: kIo, everything is stopped;
+  //   caches not synced within `sync_timeout`: kTimeout, everything is stopped;
+  //   a part did not return within `grace`: kTimeout. Its thread still runs, so the caller must leave by
+  //   _exit().
   base::Result<void> run(std::stop_token stop, base::Duration sync_timeout, base::Duration grace);
 
   bool ready() const;  // caches are synced and the manager is not stopping
@@ -36,6 +41,9 @@ class Manager {
     Runnable* runnable;
     std::function<bool()> synced;
   };
+  base::Result<void> wait_for_caches(PartThreads& threads, const std::stop_token& stop,
+                                     base::Duration sync_timeout);
+
   base::Clock& clock_;
   base::Log log_;
   std::vector<Cache> caches_;

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
-#include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/meta/resource_type.h"
 #include "base/clock.h"
@@ -13,19 +13,23 @@
 #include "base/metrics.h"
 #include "kube/client.h"
 #include "runtime/manager/runnable.h"
+#include "runtime/watch/watcher.h"
 
 namespace gpupool::runtime {
 
-// Receives one kind's stream; called on the reflector's thread only. Decoding happens behind it, so that the reflector's own code is
-// not a template. A line or item that does not decode is counted and skipped by the reflector; it must not stop the others.
+// Receives one kind's stream; called on the reflector's thread only. Decoding happens behind it, so that the
+// reflector's own code is not a template. A line or item that does not decode is counted and skipped by the
+// reflector; it must not stop the others.
 class ReflectorSink {
  public:
   virtual ~ReflectorSink() = default;
   struct Page {
-    std::string resource_version;
-    std::string continue_token;
+    std::string resource_version = {};
+    std::string continue_token = {};
+    std::vector<base::Error> broken = {};  // one for each item that did not decode
   };
-  // Keeps the page's items aside; `first` begins a new collection.
+  // Keeps the page's items aside; `first` begins a new collection. An error: nothing of the page could be
+  // read.
   virtual base::Result<Page> page(std::string_view body, bool first) = 0;
   // The collection is complete: swap it in.
   virtual void commit() = 0;
@@ -43,23 +47,33 @@ struct ReflectorOptions {
 class Reflector final : public Runnable {
  public:
   // References must outlive it.
-  Reflector(kube::Client& client, const api::ResourceType& type, ReflectorOptions options, ReflectorSink& sink,
-            base::Clock& clock, base::Metrics& metrics, base::Log log);
+  Reflector(kube::Client& client, const api::ResourceType& type, ReflectorOptions options,
+            ReflectorSink& sink, base::Clock& clock, base::Metrics& metrics, base::Log log);
 
   std::string name() const override;
   void run(std::stop_token stop) override;
   bool synced() const { return synced_.load(); }  // the first collection was committed
 
  private:
-  void list_once(const struct ListRequest& request, std::stop_token stop);
+  void list(Watcher& watcher, const Watcher::DoList& request, const std::stop_token& stop);
+  void watch(Watcher& watcher, const Watcher::DoWatch& request, const std::stop_token& stop);
+  // False: the stream is over.
+  bool line(Watcher& watcher, std::string_view text);
+  void object_line(Watcher& watcher, std::string_view type, std::string_view text);
+  void count_broken(const base::Error& error);
+  void note_failure(std::string_view what, const base::Error& error);
+  void note_success();
 
   kube::Client& client_;
   api::ResourceType type_;
   ReflectorOptions options_;
   ReflectorSink& sink_;
   base::Clock& clock_;
-  base::Metrics& metrics_;
   base::Log log_;
+  base::Counter& restarts_;
+  base::Counter& lists_;
+  base::Counter& decode_errors_;
+  std::optional<base::ErrorCode> failing_;  // logged already
   std::atomic<bool> synced_{false};
 };
 

@@ -10,18 +10,18 @@
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "base/result.h"
-#include "kube/client.h"
 
 namespace gpupool::runtime {
 
-// List-and-watch as a pure state machine, after kube-rs' watcher and client-go's reflector: it is told what happened and says what to
-// do next; it does no I/O, holds no objects and never sleeps. Not thread-safe.
+// List-and-watch as a pure state machine, after kube-rs' watcher and client-go's reflector: it is told what
+// happened and says what to do next; it does no I/O, holds no objects and never sleeps. Not thread-safe.
 //
-// first list at resourceVersion "0"; a relist at the last version seen, or "" once after Expired / TooLarge; pages of 500 (only when
-// the version is "" or a continue token is in hand); watches of 300..600 s with bookmarks; 410 in its three forms (list, watch start,
-// ERROR event in a 200 stream); connection refused and 429: watch again from the same version, without a list; a clean end: watch
-// again at once; a watch shorter than 1 s without an event: list after backoff. Backoff 800 ms x 2 up to 30 s, jitter 1.0, forgotten
-// after 2 min without a failure.
+// first list at resourceVersion "0"; a relist at the last version seen, or "" once after Expired / TooLarge;
+// pages of 500 (only when the version is "" or a continue token is in hand); watches of 300..600 s with
+// bookmarks; 410 in its three forms (list, watch start, ERROR event in a 200 stream); connection refused or
+// lost and 429: watch again from the same version, without a list; a clean end: watch again at once; a watch
+// shorter than 1 s without an event, or any other error: list after backoff. Backoff 800 ms x 2 up to 30 s,
+// jitter 1.0, forgotten after 2 min without a failure.
 class Watcher {
  public:
   struct DoList {
@@ -41,7 +41,8 @@ class Watcher {
 
   Watcher(base::Clock& clock, std::uint64_t seed);
 
-  // What to do now. Answer it with exactly one of the on_* calls below (a watch with any number of on_event before).
+  // What to do now. Answer it with exactly one of the on_* calls below (a watch with any number of on_event
+  // before).
   Action next();
 
   // A page arrived. True: it was the last one, the collection is complete.
@@ -55,25 +56,30 @@ class Watcher {
   void on_waited();
 
   std::uint64_t restarts() const { return restarts_; }  // watches begun after the first
-  std::uint64_t lists() const { return lists_; }
+  std::uint64_t lists() const { return lists_; }        // collections begun, not pages
 
  private:
   enum class State { kList, kWatch, kWaitThenList, kWaitThenWatch };
-  base::Duration fail();
+
+  DoList next_list();
+  DoWatch next_watch();
+  const std::string& wanted_version() const;
+  void wait_then(State state, const std::optional<std::chrono::milliseconds>& at_least = std::nullopt);
 
   base::Clock& clock_;
   base::Backoff backoff_;
   std::uint64_t random_;
   State state_ = State::kList;
-  std::string resource_version_ = "0";
+  std::string resource_version_ = "0";  // the last one seen
   std::string continue_token_;
-  std::string list_version_;
-  bool quorum_list_ = false;
-  bool full_list_ = false;
+  std::string list_version_;  // of the collection in progress; from its first page
+  bool quorum_list_ = false;  // the last version is of no use: list at ""
+  bool full_list_ = false;    // a continue token expired: everything in one page
   base::Duration delay_{};
   base::SteadyTime watch_began_{};
-  std::uint64_t events_ = 0;
+  std::uint64_t events_ = 0;  // of this watch, bookmarks too
   std::optional<base::Error> stream_error_;
+  std::uint64_t watches_ = 0;
   std::uint64_t restarts_ = 0;
   std::uint64_t lists_ = 0;
 };

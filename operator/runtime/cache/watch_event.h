@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "api/meta/object_meta.h"
+#include "base/json.h"
+
+namespace gpupool::runtime {
+
+// A line of a watch.
+template <class K>
+struct WatchEvent {
+  std::string type;
+  K object;
+};
+
+// As much of any object as its name takes.
+struct Named {
+  api::ObjectMeta metadata;
+};
+
+// A list whose items are decoded one by one, because one of them is broken.
+struct RawList {
+  api::ListMeta metadata;
+  std::vector<base::json::RawJson> items;
+};
+
+}  // namespace gpupool::runtime
+
+template <class K>
+struct gpupool::base::json::Schema<gpupool::runtime::WatchEvent<K>> {
+  using T = runtime::WatchEvent<K>;
+  static constexpr auto fields = std::array{field<&T::type>("type"), field<&T::object>("object")};
+};
+
+template <>
+struct gpupool::base::json::Schema<gpupool::runtime::Named> {
+  static constexpr auto fields = std::array{field<&runtime::Named::metadata>("metadata")};
+};
+
+template <>
+struct gpupool::base::json::Schema<gpupool::runtime::RawList> {
+  using T = runtime::RawList;
+  static constexpr auto fields = std::array{field<&T::metadata>("metadata"), field<&T::items>("items")};
+};

@@ -1,0 +1,94 @@
+#include "runtime/manager/manager.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/manager/part_threads.h"
+
+namespace gpupool::runtime {
+
+namespace {
+
+// Caches do not announce that they are synced; they are asked.
+constexpr base::Duration kSyncPoll = std::chrono::milliseconds(50);
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+base::Result<void> returned_early(const PartThreads& threads) {
+  const auto names = threads.returned();
+  if (names.empty()) return {};
+  return base::fail(base::ErrorCode::kIo, "stopped by itself: " + joined(names));
+}
+
+}  // namespace
+
+Manager::Manager(base::Clock& clock, base::Log log) : clock_(clock), log_(std::move(log)) {}
+
+void Manager::add_cache(Runnable& runnable, std::function<bool()> synced) {
+  caches_.push_back({&runnable, std::move(synced)});
+}
+
+void Manager::add_controller(Runnable& runnable) { controllers_.push_back(&runnable); }
+
+void Manager::add_last(Runnable& runnable) { last_.push_back(&runnable); }
+
+base::Result<void> Manager::run(std::stop_token stop, base::Duration sync_timeout, base::Duration grace) {
+  PartThreads threads(clock_, log_);
+  std::vector<Runnable*> caches;
+  for (const auto& cache : caches_) caches.push_back(cache.runnable);
+
+  for (auto* part : last_) threads.start(*part);
+  for (auto* part : caches) threads.start(*part);
+  auto result = wait_for_caches(threads, stop, sync_timeout);
+  if (result && !stop.stop_requested()) {
+    log_.info("Caches are synced");
+    for (auto* part : controllers_) threads.start(*part);
+    ready_.store(true);
+    threads.wait(stop, std::nullopt);
+    if (!stop.stop_requested()) result = returned_early(threads);
+  }
+  ready_.store(false);
+  if (!result) log_.error("Stopping", {{"error", result.error().message}});
+
+  std::vector<std::string> late;
+  const auto deadline = clock_.now() + grace;
+  for (const auto* group : {&controllers_, &caches, &last_}) {
+    for (auto& name : threads.stop(*group, deadline)) late.push_back(std::move(name));
+  }
+  if (late.empty()) return result;
+  const auto message = "did not stop in time: " + joined(late);
+  log_.error("Stopping took too long", {{"parts", joined(late)}});
+  return base::fail(base::ErrorCode::kTimeout, result ? message : result.error().message + "; " + message);
+}
+
+base::Result<void> Manager::wait_for_caches(PartThreads& threads, const std::stop_token& stop,
+                                            base::Duration sync_timeout) {
+  const auto deadline = clock_.now() + sync_timeout;
+  while (!stop.stop_requested()) {
+    if (auto ok = returned_early(threads); !ok) return ok;
+    const auto missing = unsynced();
+    if (missing.empty()) return {};
+    const auto now = clock_.now();
+    if (now >= deadline) {
+      return base::fail(base::ErrorCode::kTimeout, "not synced in time: " + joined(missing));
+    }
+    threads.wait(stop, std::min(now + kSyncPoll, deadline));
+  }
+  return {};
+}
+
+bool Manager::ready() const { return ready_.load(); }
+
+std::vector<std::string> Manager::unsynced() const {
+  std::vector<std::string> names;
+  for (const auto& cache : caches_) {
+    if (!cache.synced()) names.push_back(cache.runnable->name());
+  }
+  return names;
+}
+
+}  // namespace gpupool::runtime

@@ -1,0 +1,159 @@
+#include "runtime/watch/reflector.h"
+
+#include <random>
+#include <variant>
+
+#include "runtime/watch/watch_line.h"
+
+namespace gpupool::runtime {
+
+namespace {
+
+std::uint64_t seed() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32) | device();
+}
+
+base::Labels kind_label(const api::ResourceType& type) { return {{"kind", std::string(type.kind)}}; }
+
+}  // namespace
+
+Reflector::Reflector(kube::Client& client, const api::ResourceType& type, ReflectorOptions options,
+                     ReflectorSink& sink, base::Clock& clock, base::Metrics& metrics, base::Log log)
+    : client_(client),
+      type_(type),
+      options_(std::move(options)),
+      sink_(sink),
+      clock_(clock),
+      log_(log.with({{"kind", type.kind}})),
+      restarts_(
+          metrics.counter("gpupool_watch_restarts_total", "Watches begun after the first", kind_label(type))),
+      lists_(metrics.counter("gpupool_watch_lists_total", "Lists begun to fill a cache", kind_label(type))),
+      decode_errors_(metrics.counter("gpupool_watch_decode_errors_total",
+                                     "Objects and events that could not be read and were skipped",
+                                     kind_label(type))) {}
+
+std::string Reflector::name() const { return "cache of " + std::string(type_.plural); }
+
+void Reflector::run(std::stop_token stop) {
+  Watcher watcher(clock_, seed());
+  std::uint64_t restarts = 0;
+  std::uint64_t lists = 0;
+  while (!stop.stop_requested()) {
+    const auto action = watcher.next();
+    restarts_.increment(
+        static_cast<double>(watcher.restarts() - std::exchange(restarts, watcher.restarts())));
+    lists_.increment(static_cast<double>(watcher.lists() - std::exchange(lists, watcher.lists())));
+    if (const auto* request = std::get_if<Watcher::DoList>(&action)) {
+      list(watcher, *request, stop);
+    } else if (const auto* start = std::get_if<Watcher::DoWatch>(&action)) {
+      watch(watcher, *start, stop);
+    } else {
+      clock_.sleep_for(std::get<Watcher::DoWait>(action).delay, stop);
+      watcher.on_waited();
+    }
+  }
+}
+
+void Reflector::list(Watcher& watcher, const Watcher::DoList& request, const std::stop_token& stop) {
+  const kube::ListOptions options{.label_selector = options_.label_selector,
+                                  .field_selector = options_.field_selector,
+                                  .resource_version = request.resource_version,
+                                  .limit = request.limit,
+                                  .continue_token = request.continue_token};
+  const auto fail = [&](const base::Error& error) {
+    if (stop.stop_requested()) return;
+    note_failure("list", error);
+    watcher.on_list_error(error);
+  };
+  const auto body = client_.list(type_, options_.ns, options, stop);
+  if (!body) return fail(body.error());
+  const auto page = sink_.page(*body, request.first_page);
+  if (!page) {
+    count_broken(page.error());
+    return fail(page.error());
+  }
+  for (const auto& error : page->broken) count_broken(error);
+  if (!watcher.on_page(page->resource_version, page->continue_token)) return;
+  sink_.commit();
+  synced_.store(true);
+  note_success();
+}
+
+void Reflector::watch(Watcher& watcher, const Watcher::DoWatch& request, const std::stop_token& stop) {
+  const kube::WatchOptions options{.label_selector = options_.label_selector,
+                                   .field_selector = options_.field_selector,
+                                   .resource_version = request.resource_version,
+                                   .timeout = request.timeout};
+  const auto on_line = [&](std::string_view text) { return !stop.stop_requested() && line(watcher, text); };
+  const auto result = client_.watch(type_, options_.ns, options, on_line, stop);
+  if (stop.stop_requested()) return;
+  if (!result) note_failure("watch", result.error());
+  watcher.on_watch_end(result ? std::nullopt : std::optional(result.error()));
+}
+
+bool Reflector::line(Watcher& watcher, std::string_view text) {
+  std::string storage;
+  const auto type = event_type(text, storage);
+  if (!type) {
+    count_broken(type.error());
+  } else if (*type == "ADDED" || *type == "MODIFIED" || *type == "DELETED") {
+    object_line(watcher, *type, text);
+  } else if (*type == "BOOKMARK") {
+    const auto version = event_version(text);
+    if (version) {
+      note_success();
+      watcher.on_event(*type, *version);
+    } else {
+      count_broken(version.error());
+    }
+  } else if (*type == "ERROR") {
+    const auto error = event_error(text);
+    note_failure("watch", error);
+    watcher.on_error_event(error);
+    return false;
+  } else {
+    count_broken({base::ErrorCode::kParse, "unknown type of event: " + std::string(type->substr(0, 64))});
+  }
+  return true;
+}
+
+void Reflector::object_line(Watcher& watcher, std::string_view type, std::string_view text) {
+  auto version = sink_.event(type, text);
+  if (version) {
+    note_success();
+  } else {
+    count_broken(version.error());
+    // Past it, or each new watch would begin with it.
+    version = event_version(text);
+  }
+  if (version) watcher.on_event(type, *version);
+}
+
+void Reflector::count_broken(const base::Error& error) {
+  decode_errors_.increment();
+  log_.error("Cannot read what the API server sent; skipped", {{"error", error.message}});
+}
+
+// A server that is away for an hour is one line, not hundreds.
+void Reflector::note_failure(std::string_view what, const base::Error& error) {
+  if (failing_ == error.code) {
+    log_.debug("List or watch still fails", {{"verb", what}, {"error", error.message}});
+    return;
+  }
+  failing_ = error.code;
+  // Part of normal life: the server forgot the version that we last saw.
+  if (error.code == base::ErrorCode::kExpired) {
+    log_.info("Version expired; listing again", {{"verb", what}, {"error", error.message}});
+  } else {
+    log_.warning("List or watch failed; trying again", {{"verb", what}, {"error", error.message}});
+  }
+}
+
+void Reflector::note_success() {
+  if (!failing_) return;
+  failing_.reset();
+  log_.info("List or watch works again");
+}
+
+}  // namespace gpupool::runtime
