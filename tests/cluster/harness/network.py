@@ -89,6 +89,8 @@ def claim(cluster, init):
 
 
 def build_hub(addresses, init):
+    """Without a default route: what looks for the world outside, such as a kubelet for a cloud's metadata, is
+    refused at once instead of waiting for an answer."""
     link = f"{LINK_PREFIX}{addresses.slot}"
     _batch(["link set lo up",
             "link add nodes type bridge",
@@ -96,8 +98,7 @@ def build_hub(addresses, init):
             f"addr add {addresses.api_service}/32 dev nodes",
             "link set nodes up",
             f"addr add {addresses.uplink}/30 dev uplink",
-            "link set uplink up",
-            f"route add default via {addresses.host}"], init)
+            "link set uplink up"], init)
     _ip("addr", "add", f"{addresses.host}/30", "dev", link)
     _ip("link", "set", link, "up")
     _ip("route", "add", addresses.net, "via", addresses.uplink, "dev", link, "src", addresses.host)

@@ -85,11 +85,16 @@ class Node:
             raise ClusterError(f"{error}\n{processes.log_tail(self.log('containerd'))}") from None
 
     def start_kubelet(self):
+        """Does nothing if it runs."""
+        if processes.pids_of(self.init(), "kubelet"):
+            return
         processes.start_inside(
             self.init(), self.log("kubelet"), "/opt/gpupool/kubelet", "--config=/var/lib/kubelet/config.json",
             "--kubeconfig=/var/lib/kubelet/kubeconfig", f"--hostname-override={self.name}",
             f"--node-ip={self.addresses.node(self.index)}", "--cert-dir=/var/lib/kubelet/pki",
-            *node_config.kubelet_flags(self.facts["minor"]))
+            *node_config.kubelet_flags(self.facts["minor"]),
+            # Old kubelets ask Amazon for registry passwords, and wait seconds for no answer.
+            environment={"AWS_EC2_METADATA_DISABLED": "true"})
 
     def load(self, archive):
         image_store.import_archive(self.init(), archive)
@@ -111,5 +116,4 @@ class Node:
             self.start_namespaces()
             self.start_containerd()
             self.wait_containerd()
-        if not processes.pids_of(self.init(), "kubelet"):
-            self.start_kubelet()
+        self.start_kubelet()

@@ -58,6 +58,9 @@ def _start(state, options, programs, images, progress):
         node.write_files()
         node.start_namespaces()
         node.start_containerd()
+    if minor < 24:
+        # These kubelets look for Docker for 5 s before they ask for the API server: let that pass meanwhile.
+        _start_kubelets(started)
     api = Api(state)
     control_plane.wait_ready(state, api)
     progress.step(f"API server v1.{minor} is ready at {server}")
@@ -66,7 +69,11 @@ def _start(state, options, programs, images, progress):
     if nodes or options.scheduler:
         control_plane.start_scheduler(state, init, programs.paths["kube-scheduler"])
     if nodes:
-        _start_nodes(state, options, init, addresses, started, api, progress)
+        dns.start(state, init, addresses)
+        _start_kubelets(started)
+        _wait_nodes(started, api, progress)
+    if options.gpus:
+        _add_gpus(state, nodes, options.gpus, progress)
     _wait_default_account(api)
     progress.step("ready")
 
@@ -82,13 +89,13 @@ def _start_keeper(state, owner):
     return processes.wait_for("the keeper", lambda: processes.find_init(processes.cluster_title(state.name)), 10, 0.02)
 
 
-def _start_nodes(state, options, init, addresses, nodes, api, progress):
-    dns.start(state, init, addresses)
+def _start_kubelets(nodes):
     for node in nodes:
         node.wait_containerd()
         node.start_kubelet()
-    progress.step(f"kubelets started: {', '.join(node.name for node in nodes)}")
 
+
+def _wait_nodes(nodes, api, progress):
     def ready(node):
         try:
             return node_ready(api, node.name)
@@ -101,12 +108,14 @@ def _start_nodes(state, options, init, addresses, nodes, api, progress):
         except ClusterError as error:
             raise ClusterError(f"{error}\n{processes.log_tail(node.log('kubelet'))}") from None
         progress.step(f"node {node.name} is Ready")
-    if options.gpus:
-        for node in nodes:
-            gpus.remember(state, node.name, options.gpus)
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(lambda node: gpus.set_count(Api(state), node.name, options.gpus), nodes))
-        progress.step(f"{options.gpus} simulated GPUs on each node")
+
+
+def _add_gpus(state, nodes, count, progress):
+    for node in nodes:
+        gpus.remember(state, node, count)
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda node: gpus.set_count(Api(state), node, count), nodes))
+    progress.step(f"{count} simulated GPUs on each node")
 
 
 def node_ready(api, name):
