@@ -64,7 +64,7 @@ class Run {
 
  private:
   [[nodiscard]] Result new_result(Outcome outcome, int exit_code, std::string reason,
-                                  std::string message) const {
+                                  const std::string& message) const {
     Result result;
     result.attempt = options_.attempt;
     result.rank = options_.node_rank;

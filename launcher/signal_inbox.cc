@@ -14,7 +14,7 @@ SignalInbox::SignalInbox() {
   ::sigfillset(&taken);
   for (const int fault : {SIGILL, SIGABRT, SIGFPE, SIGSEGV, SIGBUS, SIGTRAP, SIGSYS})
     ::sigdelset(&taken, fault);
-  ::sigprocmask(SIG_BLOCK, &taken, &found_mask_);
+  ::pthread_sigmask(SIG_BLOCK, &taken, &found_mask_);
   // A broken stdout is an error of a write here, not a reason to die; a child's end must be noticed.
   struct sigaction action{};
   action.sa_handler = SIG_IGN;
@@ -43,7 +43,7 @@ int SignalInbox::wait_for_stop() {
 void SignalInbox::restore_for_exec() const {
   ::sigaction(SIGPIPE, &found_pipe_, nullptr);
   ::sigaction(SIGCHLD, &found_child_, nullptr);
-  ::sigprocmask(SIG_SETMASK, &found_mask_, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &found_mask_, nullptr);
 }
 
 }  // namespace gpupool::launcher

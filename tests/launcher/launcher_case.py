@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import select
 import shutil
 import subprocess
 import tempfile
@@ -40,6 +41,14 @@ class LauncherCase(unittest.TestCase):
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+    def kill_and_wait_for(self, process, command):
+        """Kills the launcher without warning; its command must end too."""
+        descriptor = os.pidfd_open(command)
+        self.addCleanup(os.close, descriptor)
+        process.kill()
+        process.wait()
+        self.assertTrue(select.select([descriptor], [], [], HANG_LIMIT)[0], "the command outlived the launcher")
 
     def run_launcher(self, *command, env=None, wrapper=(), **popen):
         process = self.start(*command, env=env, wrapper=wrapper, **popen)

@@ -52,13 +52,10 @@ class SecondStart(LauncherCase):
         self.start_again(127, 0)
 
     def kill_while_running(self):
-        process = self.start("sh", "-c", f"echo ran >> {self.dir}/runs; trap '' TERM; echo $$; sleep 1000")
+        process = self.start("sh", "-c", f"echo ran >> {self.dir}/runs; trap '' TERM; echo $$; exec sleep 1000")
         command = int(process.stdout.readline())
-        process.send_signal(signal.SIGTERM)  # ignored by the command; then the kubelet's patience ends
-        process.kill()
-        process.wait()
-        process.stdout.read()  # ends when the command, and the sleep it runs, are gone
-        return command
+        process.terminate()  # ignored by the command; then the kubelet's patience ends
+        self.kill_and_wait_for(process, command)
 
     def test_after_interruption(self):
         self.kill_while_running()

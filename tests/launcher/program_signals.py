@@ -88,12 +88,7 @@ class Processes(LauncherCase):
 
     def test_command_dies_with_the_launcher(self):
         process = self.start("sh", "-c", "echo $$; exec sleep 1000")
-        command = int(process.stdout.readline())
-        process.kill()
-        process.wait()
-        process.stdout.read()  # the command held the other end of this pipe's pipe
-        pidfd_gone = gone(command) or "Z" in pathlib.Path(f"/proc/{command}/stat").read_text()
-        self.assertTrue(pidfd_gone)
+        self.kill_and_wait_for(process, int(process.stdout.readline()))
 
 
 class PidOne(LauncherCase):
