@@ -44,9 +44,11 @@ def pytorch_image():
     layer.add_tree(STDLIB[1:], STDLIB, lambda name: name in skipped)
     for module in ("torch", "numpy"):
         layer.add_tree(f"{MODULES[1:]}/{module}", f"{MODULES}/{module}", lambda name: name in {"__pycache__", "bin"})
+    shm_manager = MODULES + "/torch/bin/torch_shm_manager"  # looked for at import; the rest of bin/ are tests
+    layer.add_file(shm_manager[1:], shm_manager)
     layer.add_file(f"{MODULES[1:]}/typing_extensions.py", f"{MODULES}/typing_extensions.py")
 
-    roots = ["/usr/bin/python3.11"]
+    roots = ["/usr/bin/python3.11", shm_manager]
     for folder in (STDLIB + "/lib-dynload", MODULES + "/torch", MODULES + "/numpy"):
         roots += glob.glob(folder + "/**/*.so*", recursive=True)
     for name, path in sorted(_libraries(roots).items()):

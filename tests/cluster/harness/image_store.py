@@ -11,12 +11,23 @@ import os
 import shutil
 import subprocess
 import tempfile
+import typing
 
 from . import processes
 from .errors import ClusterError
 
 BUILD = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "images", "build")
 FORMAT = "1"  # raise it when stores made by older code cannot be used any more
+
+
+
+class Store(typing.NamedTuple):
+    """A containerd root, and a descriptor whose shared lock keeps it from being pruned."""
+    folder: str
+    lock: typing.Optional[int]
+
+
+NONE = Store("-", None)
 
 
 def archives(names):
@@ -36,37 +47,49 @@ def import_archive(init, archive):
 
 
 def prepare(paths):
-    """The folder of a containerd root with these archives unpacked. Slow only the first time."""
+    """The Store with these archives unpacked. Slow only the first time."""
     key = hashlib.sha256("\n".join([FORMAT, *sorted(os.path.basename(p) for p in paths)]).encode()).hexdigest()[:12]
     folder = os.path.dirname(paths[0])
     store = os.path.join(folder, f"store-{key}")
     with open(os.path.join(folder, ".store.lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.isdir(store):
+            _prune(folder)
             _unpack(paths, folder, store)
-    return store
+        descriptor = os.open(store, os.O_RDONLY)
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+    os.utime(store)
+    return Store(store, descriptor)
 
 
 def _unpack(paths, folder, store):
-    _remove_abandoned(folder)
     work = tempfile.mkdtemp(prefix=".store-", dir=folder)
     try:
         with _private_containerd(work) as call:
             for path in paths:
                 call("images", "import", path)
         shutil.rmtree(os.path.join(work, "state"), ignore_errors=True)
-        # The compressed layers are never read again once they are unpacked, but deleting them would make containerd
-        # collect the image; they are mostly page cache that a node never touches.
         os.rename(os.path.join(work, "root"), store)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _remove_abandoned(folder):
-    """What a killed run left. The caller holds the lock, so nobody works there now."""
-    for name in os.listdir(folder):
-        if name.startswith(".store-"):
-            shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
+def _prune(folder):
+    """Removes what a killed run left, and stores that no cluster uses but the last two. The caller holds the lock."""
+    paths = [os.path.join(folder, name) for name in os.listdir(folder)]
+    for path in paths:
+        if os.path.basename(path).startswith(".store-") and os.path.isdir(path):
+            shutil.rmtree(path, ignore_errors=True)
+    stores = [path for path in paths if os.path.basename(path).startswith("store-")]
+    for path in sorted(stores, key=os.path.getmtime)[:-2]:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+        except BlockingIOError:
+            pass
+        finally:
+            os.close(descriptor)
 
 
 @contextlib.contextmanager

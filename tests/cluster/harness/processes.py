@@ -37,21 +37,28 @@ def all_pids():
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
-def find_init(title):
+def title(pid):
+    return _read(f"/proc/{pid}/cmdline").split(b"\0")[0].decode(errors="replace")
+
+
+def find_init(wanted):
     """The process 1, seen from here, of the namespace with this title; None if there is none."""
-    wanted = title.encode()
-    for pid in all_pids():
-        if _read(f"/proc/{pid}/cmdline").split(b"\0")[0] == wanted and _is_process_one(pid):
-            return pid
-    return None
+    return next((pid for pid in all_pids() if title(pid) == wanted and _is_process_one(pid)), None)
 
 
 def find_keeper(cluster):
-    wanted = keeper_title(cluster).encode()
-    for pid in all_pids():
-        if _read(f"/proc/{pid}/cmdline").split(b"\0")[0] == wanted:
-            return pid
-    return None
+    wanted = keeper_title(cluster)
+    return next((pid for pid in all_pids() if title(pid) == wanted), None)
+
+
+def identity(pid):
+    """The process's PID with its start time: unlike the PID alone, never used again."""
+    text = _read(f"/proc/{pid}/stat").decode(errors="replace")
+    return [pid, text.rpartition(")")[2].split()[19]] if text else None
+
+
+def is_running(identified):
+    return identity(identified[0]) == list(identified)
 
 
 def _is_process_one(pid):
@@ -71,9 +78,8 @@ def namespace(pid, kind="pid"):
 
 def pids_of(init, program):
     """Processes of the namespace of `init` that run the program with this file name."""
-    wanted, space = program.encode(), namespace(init)
-    return [pid for pid in all_pids()
-            if os.path.basename(_read(f"/proc/{pid}/cmdline").split(b"\0")[0]) == wanted and namespace(pid) == space]
+    space = namespace(init)
+    return [pid for pid in all_pids() if os.path.basename(title(pid)) == program and namespace(pid) == space]
 
 
 def inside(init, *command):

@@ -21,7 +21,7 @@ def up(state, options):
     if os.geteuid() != 0:
         raise ClusterError("a cluster needs root: namespaces, mounts and cgroups")
     programs = Binaries(CONTROL_PLANE + ([] if options.control_plane_only else ["kubelet"]))
-    images = "-"
+    images = image_store.NONE
     if not options.control_plane_only:
         images = image_store.prepare(image_store.archives(["pause", "busybox", *options.image]))
     if processes.find_init(processes.cluster_title(state.name)):
@@ -29,6 +29,7 @@ def up(state, options):
     progress = Progress(state.name)
     state.create()
     try:
+        state.remember(starter=processes.identity(os.getpid()))
         _start(state, options, programs, images, progress)
         state.remember(ready=True)
     except BaseException:
@@ -41,8 +42,8 @@ def _start(state, options, programs, images, progress):
     nodes = [] if options.control_plane_only else options.nodes.split(",")
     minor = minor_version(programs.paths["kube-apiserver"])
     state.remember(owner=options.owner_pid, minor=minor, nodes=nodes, grace=options.node_monitor_grace_period,
-                   images=images, kubelet=programs.paths.get("kubelet"), binaries=programs.folder)
-    init = _start_keeper(state, options.owner_pid)
+                   images=images.folder, kubelet=programs.paths.get("kubelet"), binaries=programs.folder)
+    init = _start_keeper(state, options.owner_pid, images)
     addresses = network.claim(state.name, init)
     server = f"https://{addresses.hub}:443"
     state.remember(slot=addresses.slot, hub=addresses.hub, server=server)
@@ -78,13 +79,16 @@ def _start(state, options, programs, images, progress):
     progress.step("ready")
 
 
-def _start_keeper(state, owner):
-    """The keeper must outlive this process, a Ctrl-C in its terminal, and everything but the owner."""
+def _start_keeper(state, owner, images):
+    """The keeper must outlive this process, a Ctrl-C in its terminal, and everything but the owner.
+
+    It inherits the lock on the images, which so lasts as long as the cluster."""
     with open(state.path("log", "keeper"), "ab") as log:
         subprocess.Popen(
             ["bash", "-c", 'exec -a "$0" "$@"', processes.keeper_title(state.name), sys.executable, KEEPER, state.name,
              str(os.getpid()), str(owner or 0)],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/",
+            pass_fds=[images.lock] if images.lock is not None else [],
             env={**os.environ, "GPUPOOL_CLUSTERS": os.path.dirname(state.folder)})
     return processes.wait_for("the keeper", lambda: processes.find_init(processes.cluster_title(state.name)), 10, 0.02)
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import time
 
 from . import cgroups, network, processes
@@ -9,13 +10,18 @@ from . import cgroups, network, processes
 
 def remove(state):
     """Ends all processes of the cluster, then removes its link, cgroups and folder. Twice is harmless."""
+    end_processes(state)
+    network.remove_link(state.name)
+    cgroups.remove(state.name)
+    # Last: while the folder is there, the name is taken.
+    remove_folder(state.folder)
+
+
+def end_processes(state):
     init = processes.find_init(processes.cluster_title(state.name))
     if init is not None:
         # The kernel kills the whole namespace with its process 1, and lets it go only after the last one.
         processes.kill_and_wait(init, timeout=30)
-    network.remove_link(state.name)
-    cgroups.remove(state.name)
-    remove_folder(state.folder)
 
 
 def remove_folder(folder):
@@ -29,10 +35,19 @@ def remove_folder(folder):
 
 def down(state):
     """Removes the cluster and ends its keeper. Works from outside, whoever started it."""
-    remove(state)
+    end_processes(state)
     keeper = processes.find_keeper(state.name)
-    if keeper is not None and keeper != os.getpid():
-        # It wakes up by itself when the cluster dies, and finds nothing left to do.
-        processes.wait_for(f"the keeper of {state.name} to end",
-                           lambda: processes.find_keeper(state.name) is None, 30)
-        remove(state)
+    if keeper is not None:
+        # It wakes up when the cluster dies and removes the rest, but may be held up or too young to have noticed.
+        processes.kill_and_wait(keeper, signal.SIGTERM, timeout=20) or processes.kill_and_wait(keeper)
+    remove(state)
+
+
+def is_stale(state):
+    """Whether nothing of the cluster runs, so that it is neither up nor on its way."""
+    if processes.find_init(processes.cluster_title(state.name)) or processes.find_keeper(state.name):
+        return False
+    starter = state.facts().get("starter")
+    if starter is None:  # killed, or at its first step, in the moment between creating the folder and writing there
+        return time.time() - os.stat(state.folder).st_mtime > 30
+    return not processes.is_running(starter)

@@ -1,0 +1,50 @@
+"""GPUs, stopped kubelets, lost and cut nodes."""
+
+from harness import processes
+
+
+def ready(lab, node, wanted):
+    def condition():
+        got = lab.node_ready(node)
+        return got == wanted, f"Ready is {got}"
+    return condition
+
+
+def processes_of(lab, node):
+    init = processes.find_init(processes.node_title(lab.name, node))
+    space = init and processes.namespace(init)
+    return [pid for pid in processes.all_pids() if space and processes.namespace(pid) == space]
+
+
+def answers(lab, pods):
+    def condition():
+        results = [lab.execute(pod, "true") for pod in pods]
+        return all(code == 0 for code, _ in results), results
+    return condition
+
+
+def check(report, lab, node):
+    code, text = lab.cluster("gpus", node, "3")
+    report.check("gpus: 3 are allocatable", code == 0 and lab.allocatable(node) == "3", text)
+
+    lab.cluster("stop-node", node)
+    report.eventually("a node without kubelet becomes not ready", ready(lab, node, "Unknown"), 60)
+    report.check("its pods run on", len(processes_of(lab, node)) > 2, processes_of(lab, node))
+    code, text = lab.cluster("start-node", node)
+    report.check("start-node: it is Ready with its GPUs",
+                 code == 0 and lab.node_ready(node) == "True" and lab.allocatable(node) == "3", text)
+
+    before = processes_of(lab, node)
+    lab.cluster("stop-node", node, "--hard")
+    alive = [pid for pid in before if processes.identity(pid)]
+    report.check("stop-node --hard ends every process of the node at once", before and not alive, alive)
+    report.eventually("and the node becomes not ready", ready(lab, node, "Unknown"), 60)
+    code, text = lab.cluster("start-node", node)
+    report.check("start-node brings it back from nothing with its GPUs",
+                 code == 0 and lab.node_ready(node) == "True" and lab.allocatable(node) == "3", text)
+    report.eventually("and its pods run again", answers(lab, ["web-0", "web-1"]), 60)
+
+    lab.cluster("cut-node", node)
+    report.eventually("a node that is cut off becomes not ready", ready(lab, node, "Unknown"), 60)
+    lab.cluster("join-node", node)
+    report.eventually("and ready again once joined", ready(lab, node, "True"), 60)
