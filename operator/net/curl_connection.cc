@@ -145,6 +145,9 @@ base::Result<HttpResponse> CurlConnection::finish(CurlExchange& exchange, Outcom
     return failed(base::ErrorCode::kTimeout, "no byte for " + limit + " ms");
   }
   const CURLcode code = result_of(multi_.get());
+  if (code == CURLE_OK && !exchange.headers_complete()) {
+    return failed(base::ErrorCode::kTransport, "the connection ended within the headers");
+  }
   if (code == CURLE_OK || exchange.has_enough()) return std::move(exchange.response());
   if (exchange.ended_by_sink()) return failed(base::ErrorCode::kCancelled, "ended by the reader");
   const char* const why = error_.front() ? error_.data() : curl_easy_strerror(code);

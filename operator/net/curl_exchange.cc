@@ -62,6 +62,7 @@ void CurlExchange::header(std::string_view line) {
   last_activity_ = std::chrono::steady_clock::now();
   if (line.starts_with("HTTP/")) {  // also after a 100 Continue: the last answer counts
     response_.headers.clear();
+    headers_complete_ = false;
     const std::size_t space = line.find(' ');
     response_.status = 0;
     if (space != std::string_view::npos) {
@@ -69,6 +70,7 @@ void CurlExchange::header(std::string_view line) {
     }
     return;
   }
+  if (trimmed(line).empty()) headers_complete_ = true;
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return;
   std::string& value = response_.headers[lower(trimmed(line.substr(0, colon)))];

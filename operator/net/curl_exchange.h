@@ -23,6 +23,8 @@ class CurlExchange {
   bool streaming() const { return sink_ != nullptr; }
   HttpResponse& response() { return response_; }
   std::chrono::steady_clock::time_point last_activity() const { return last_activity_; }
+  // libcurl takes a connection that ends within the headers for a complete answer.
+  bool headers_complete() const { return headers_complete_; }
   bool ended_by_sink() const { return ended_by_sink_; }
   // The rest of an error's long body is not wanted.
   bool has_enough() const { return has_enough_; }
@@ -37,6 +39,7 @@ class CurlExchange {
   HttpResponse response_;
   std::size_t sent_ = 0;
   std::chrono::steady_clock::time_point last_activity_ = std::chrono::steady_clock::now();
+  bool headers_complete_ = false;
   bool ended_by_sink_ = false;
   bool has_enough_ = false;
   std::exception_ptr thrown_;

@@ -16,8 +16,9 @@ class CurlGlobal {
   CurlGlobal& operator=(const CurlGlobal&) = delete;
 };
 
-// HTTP/1.1 with keep-alive over libcurl. HTTP/2 is off because 7.88.1 may report truncated parallel bodies as complete.
-// Dead peers are found by the kernel: TCP keep-alive 30 s + 3 x 10 s and TCP_USER_TIMEOUT 45 s, connect timeout 10 s.
+// HTTP/1.1 with keep-alive over libcurl. HTTP/2 is off because 7.88.1 may report truncated parallel bodies as
+// complete. Dead peers are found by the kernel: TCP keep-alive 30 s + 3 x 10 s and TCP_USER_TIMEOUT 45 s,
+// connect timeout 10 s.
 class CurlTransport final : public Transport {
  public:
   // user_agent: sent with every request.
@@ -25,7 +26,8 @@ class CurlTransport final : public Transport {
   ~CurlTransport() override;
 
   base::Result<HttpResponse> send(const HttpRequest& request, std::stop_token stop) override;
-  base::Result<HttpResponse> stream(const HttpRequest& request, const BodySink& sink, std::stop_token stop) override;
+  base::Result<HttpResponse> stream(const HttpRequest& request, const BodySink& sink,
+                                    std::stop_token stop) override;
 
  private:
   struct Impl;

@@ -9,22 +9,23 @@ namespace gpupool::net {
 
 // Keys and certificates as PEM text, never as temporary files.
 struct TlsMaterial {
-  std::string ca_pem;           // empty: the system's CAs
-  std::string client_cert_pem;  // both or neither
-  std::string client_key_pem;
+  std::string ca_pem = {};           // empty: the system's CAs
+  std::string client_cert_pem = {};  // both or neither
+  std::string client_key_pem = {};
   bool insecure_skip_verify = false;
-  std::string server_name;  // empty: the host of the URL
+  std::string server_name = {};  // empty: the host of the URL
   bool operator==(const TlsMaterial&) const = default;
 };
 
 // A server and how to reach it.
 struct Endpoint {
-  std::string url;        // https://host:port[/prefix], http:// too; IPv6 hosts in brackets
-  std::string proxy_url;  // http, https or socks5; empty: none
+  std::string url = {};        // https://host:port[/prefix], http:// too; IPv6 hosts in brackets
+  std::string proxy_url = {};  // http, https or socks5; empty: none
   bool compression = true;
-  // Asked before each new connection and at most every few seconds; when the answer changes, pooled connections made with the
-  // old one are not used again. Must be thread-safe. An error keeps the last good answer.
-  std::function<base::Result<TlsMaterial>()> tls;
+  // Asked before each new connection and at most every few seconds; when the answer changes, pooled
+  // connections made with the old one are not used again. Must be thread-safe. An error keeps the last good
+  // answer.
+  std::function<base::Result<TlsMaterial>()> tls = {};
 };
 
 }  // namespace gpupool::net

@@ -18,8 +18,8 @@ struct ServerResponse {
 // query: the part behind '?', undecoded.
 using Handler = std::function<ServerResponse(const std::string& path, const std::string& query)>;
 
-// A small GET-only HTTP server for metrics and probes. Handlers run on its threads (2) and must be thread-safe.
-// Serves from construction to destruction.
+// A small GET-only HTTP server for metrics and probes. Handlers run on its threads (2) and must be
+// thread-safe. Serves from construction to destruction.
 class HttpServer {
  public:
   // bind: "HOST:PORT" or ":PORT"; port 0 takes a free one. A handler serves its path and everything below it.

@@ -38,16 +38,16 @@ struct HttpResponse {
 // Takes pieces of a 2xx body as they arrive, of any size; false ends the stream (kCancelled).
 using BodySink = std::function<bool(std::string_view piece)>;
 
-// Sends requests to one server. Thread-safe: each call uses a connection of its own from a pool, or a new one.
-// Errors are kTransport, kTimeout or kCancelled; any HTTP status is an answer, not an error. A stop request ends a call at once.
-// Never retries and never follows redirects.
+// Sends requests to one server. Thread-safe: each call uses a connection of its own from a pool, or a new
+// one. Errors are kTransport, kTimeout or kCancelled; any HTTP status is an answer, not an error. A stop
+// request ends a call at once. Never retries and never follows redirects.
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual base::Result<HttpResponse> send(const HttpRequest& request, std::stop_token stop) = 0;
 
-  // For a 2xx answer the body goes to `sink` piece by piece; any other answer's body is returned (at most 1 MiB of it).
-  // Returns when the server ends the body. Streams do not share connections with send().
+  // For a 2xx answer the body goes to `sink` piece by piece; any other answer's body is returned (at most 1
+  // MiB of it). Returns when the server ends the body. Streams do not share connections with send().
   virtual base::Result<HttpResponse> stream(const HttpRequest& request, const BodySink& sink,
                                             std::stop_token stop) = 0;
 };

@@ -1,0 +1,32 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "net/curl_transport.h"
+
+namespace gpupool::net {
+namespace {
+
+// libcurl's global state for the program, and no proxy of the machine's between these tests and their
+// servers.
+class CurlEnvironment final : public testing::Environment {
+ public:
+  void SetUp() override {
+    for (const char* name :
+         {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"}) {
+      ::unsetenv(name);
+    }
+    curl_ = std::make_unique<CurlGlobal>();
+  }
+  void TearDown() override { curl_.reset(); }
+
+ private:
+  std::unique_ptr<CurlGlobal> curl_;
+};
+
+[[maybe_unused]] const testing::Environment* const kEnvironment =
+    testing::AddGlobalTestEnvironment(new CurlEnvironment);
+
+}  // namespace
+}  // namespace gpupool::net

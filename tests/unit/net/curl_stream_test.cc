@@ -1,0 +1,182 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <latch>
+#include <thread>
+
+#include "net/curl_transport.h"
+#include "tests/unit/net/scripted_server.h"
+
+namespace gpupool::net {
+namespace {
+
+using base::ErrorCode;
+using test::ok;
+using test::Peer;
+using test::ScriptedServer;
+using namespace std::chrono_literals;
+
+constexpr const char* kChunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+std::string chunk(const std::string& data) {
+  std::array<char, 16> size{};
+  std::snprintf(size.data(), size.size(), "%zx\r\n", data.size());
+  return size.data() + data + "\r\n";
+}
+
+const HttpRequest kWatch{.target = "/watch", .timeout = std::nullopt};
+
+base::Result<HttpResponse> stream(const ScriptedServer& server, const HttpRequest& request,
+                                  const BodySink& sink, std::stop_token stop = {}) {
+  CurlTransport transport({.url = server.url(), .tls = {}}, "test");
+  return transport.stream(request, sink, std::move(stop));
+}
+
+TEST(CurlStream, DeliversPiecesUntilTheServerEnds) {
+  const ScriptedServer server([](Peer& peer) {
+    EXPECT_EQ(peer.read_request().find("Accept-Encoding"), std::string::npos);
+    peer.write(kChunked);
+    for (const char c : chunk("one\n") + chunk("two\n") + "0\r\n\r\n") peer.write({&c, 1});
+  });
+  std::string all;
+  const auto response = stream(server, kWatch, [&](std::string_view piece) { return all += piece, true; });
+  ASSERT_TRUE(response) << response.error().message;
+  EXPECT_EQ(response->status, 200);
+  EXPECT_EQ(response->body, "");
+  EXPECT_EQ(all, "one\ntwo\n");
+}
+
+TEST(CurlStream, EachPieceArrivesBeforeTheNextIsSent) {
+  std::latch first_seen(1);
+  const ScriptedServer server([&](Peer& peer) {
+    peer.read_request();
+    peer.write(kChunked + chunk("first\n"));
+    first_seen.wait();
+    peer.write(chunk("second\n") + "0\r\n\r\n");
+  });
+  std::string all;
+  const auto response = stream(server, kWatch, [&](std::string_view piece) {
+    all += piece;
+    if (all == "first\n") first_seen.count_down();
+    return true;
+  });
+  EXPECT_TRUE(response);
+  EXPECT_EQ(all, "first\nsecond\n");
+}
+
+TEST(CurlStream, AnErrorsBodyIsReturnedAndNotStreamed) {
+  const ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.write("HTTP/1.1 410 Gone\r\nContent-Length: 6\r\n\r\nstatus");
+  });
+  const auto response = stream(server, kWatch, [](std::string_view) { return ADD_FAILURE(), true; });
+  ASSERT_TRUE(response);
+  EXPECT_EQ(response->status, 410);
+  EXPECT_EQ(response->body, "status");
+}
+
+TEST(CurlStream, OfAnEndlessErrorOneMebibyteIsKept) {
+  const ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.write("HTTP/1.1 500 X\r\nTransfer-Encoding: chunked\r\n\r\n");
+    while (peer.write(chunk(std::string(10'000, 'e')))) {
+    }
+  });
+  const auto response = stream(server, kWatch, [](std::string_view) { return true; });
+  ASSERT_TRUE(response) << response.error().message;
+  EXPECT_EQ(response->status, 500);
+  EXPECT_EQ(response->body.size(), std::size_t{1} << 20);
+}
+
+TEST(CurlStream, ATruncatedStreamIsAnError) {
+  const ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.write(kChunked + chunk("one\n"));
+  });
+  std::string all;
+  const auto response = stream(server, kWatch, [&](std::string_view piece) { return all += piece, true; });
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().code, ErrorCode::kTransport);
+  EXPECT_EQ(all, "one\n");
+}
+
+TEST(CurlStream, TheReaderMayEndIt) {
+  const ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.write(kChunked + chunk("one\n"));
+    peer.wait_until_client_closes();
+  });
+  const auto response = stream(server, kWatch, [](std::string_view) { return false; });
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().code, ErrorCode::kCancelled);
+}
+
+TEST(CurlStream, WhatTheReaderThrowsComesOut) {
+  const ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.write(kChunked + chunk("one\n"));
+    peer.wait_until_client_closes();
+  });
+  EXPECT_THROW(
+      (void)stream(server, kWatch, [](std::string_view) -> bool { throw std::runtime_error("reader"); }),
+      std::runtime_error);
+}
+
+TEST(CurlStream, AStopEndsItWhileTheServerIsSilent) {
+  const ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.write(kChunked + chunk("one\n"));
+    peer.wait_until_client_closes();
+  });
+  for (int round = 0; round < 20; ++round) {
+    std::latch begun(1);
+    std::jthread watch([&](std::stop_token stop) {
+      const auto response =
+          stream(server, kWatch, [&](std::string_view) { return begun.count_down(), true; }, stop);
+      ASSERT_FALSE(response);
+      EXPECT_EQ(response.error().code, ErrorCode::kCancelled);
+    });
+    begun.wait();
+    watch.request_stop();
+    const auto asked = std::chrono::steady_clock::now();
+    watch.join();
+    EXPECT_LT(std::chrono::steady_clock::now() - asked, 10s);  // libcurl's own timers end nothing that soon
+  }
+}
+
+TEST(CurlStream, SilenceOverTheIdleLimitIsATimeout) {
+  const ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.write(kChunked + chunk("one\n"));
+    peer.wait_until_client_closes();
+  });
+  HttpRequest request = kWatch;
+  request.idle_timeout = 50ms;
+  std::string all;
+  const auto response = stream(server, request, [&](std::string_view piece) { return all += piece, true; });
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().code, ErrorCode::kTimeout);
+  EXPECT_EQ(all, "one\n");
+}
+
+TEST(CurlStream, BytesKeepItAliveBeyondTheIdleLimit) {
+  const ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.write(kChunked);
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    for (int i = 0; i < 15; ++i) {
+      never.wait_for(lock, 100ms, [] { return false; });
+      peer.write(chunk("x"));
+    }
+    peer.write("0\r\n\r\n");
+  });
+  HttpRequest request = kWatch;
+  request.idle_timeout = 1s;  // less than the 1.5 s of the whole
+  const auto response = stream(server, request, [](std::string_view) { return true; });
+  EXPECT_TRUE(response) << response.error().message;
+}
+
+}  // namespace
+}  // namespace gpupool::net

@@ -1,0 +1,96 @@
+#include "net/http_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "net/curl_transport.h"
+#include "tests/unit/net/scripted_server.h"
+
+namespace gpupool::net {
+namespace {
+
+using testing::HasSubstr;
+
+std::unique_ptr<HttpServer> start(const std::string& bind) {
+  auto server = HttpServer::start(
+      bind,
+      {{"/metrics", [](auto&, auto&) { return ServerResponse{.content_type = "text/x", .body = "m 1\n"}; }},
+       {"/healthz",
+        [](const std::string& path, const std::string& query) {
+          return ServerResponse{.status = 503, .body = path + "|" + query};
+        }},
+       {"/throws", [](auto&, auto&) -> ServerResponse { throw std::runtime_error("secret"); }}});
+  EXPECT_TRUE(server) << server.error().message;
+  return server ? std::move(*server) : nullptr;
+}
+
+HttpResponse get(int port, const std::string& target, const std::string& method = "GET") {
+  CurlTransport client({.url = "http://127.0.0.1:" + std::to_string(port), .tls = {}}, "test");
+  auto response = client.send({.method = method, .target = target}, {});
+  EXPECT_TRUE(response) << response.error().message;
+  return response ? *response : HttpResponse{};
+}
+
+TEST(HttpServer, ServesItsPathsAndWhatIsBelow) {
+  const auto server = start("127.0.0.1:0");
+  const auto metrics = get(server->port(), "/metrics");
+  EXPECT_EQ(metrics.status, 200);
+  EXPECT_EQ(metrics.headers.at("content-type"), "text/x");
+  EXPECT_EQ(metrics.body, "m 1\n");
+  const auto health = get(server->port(), "/healthz/etcd/x?verbose=%20&a");
+  EXPECT_EQ(health.status, 503);
+  EXPECT_EQ(health.body, "/healthz/etcd/x|verbose=%20&a");
+}
+
+TEST(HttpServer, RefusesEverythingElse) {
+  const auto server = start("127.0.0.1:0");
+  for (const char* path : {"/", "/metricsx", "/health", "/x/metrics", "/etc/passwd", "/../metrics/../x"}) {
+    EXPECT_EQ(get(server->port(), path).status, 404) << path;
+  }
+  const auto post = get(server->port(), "/metrics", "DELETE");
+  EXPECT_EQ(post.status, 405);
+  EXPECT_EQ(post.headers.at("allow"), "GET, HEAD");
+  const auto head = get(server->port(), "/metrics", "HEAD");
+  EXPECT_EQ(head.status, 200);
+  EXPECT_EQ(head.body, "");
+  const auto thrown = get(server->port(), "/throws");
+  EXPECT_EQ(thrown.status, 500);
+  EXPECT_THAT(thrown.body, testing::Not(HasSubstr("secret")));
+}
+
+TEST(HttpServer, ListensOnAllAddressesWithoutAHost) {
+  const auto server = start(":0");
+  EXPECT_EQ(get(server->port(), "/metrics").status, 200);
+}
+
+TEST(HttpServer, BadAddressesAreExplained) {
+  for (const char* bind : {"", "8080", ":", ":x", "127.0.0.1:65536", "::1:80", "a,b:80", ":-1"}) {
+    const auto server = HttpServer::start(bind, {});
+    ASSERT_FALSE(server) << bind;
+    EXPECT_EQ(server.error().code, base::ErrorCode::kInvalidArgument);
+    EXPECT_THAT(server.error().message, HasSubstr("HOST:PORT"));
+  }
+}
+
+TEST(HttpServer, APortInUseIsAnErrorThatSaysSo) {
+  const test::ScriptedServer other([](test::Peer&) {});
+  const auto server = HttpServer::start("127.0.0.1:" + std::to_string(other.port()), {});
+  ASSERT_FALSE(server);
+  EXPECT_EQ(server.error().code, base::ErrorCode::kIo);
+  EXPECT_THAT(server.error().message, HasSubstr("in use"));
+}
+
+TEST(HttpServer, ManyClientsAreServedByTwoThreads) {
+  const auto server = start("127.0.0.1:0");
+  std::vector<std::jthread> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.emplace_back([&] {
+      for (int n = 0; n < 10; ++n) EXPECT_EQ(get(server->port(), "/metrics").body, "m 1\n");
+    });
+  }
+}
+
+}  // namespace
+}  // namespace gpupool::net

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace gpupool::test {
+
+// One accepted connection, in the hands of the script.
+class Peer {
+ public:
+  Peer(int fd, int number) : fd_(fd), number_(number) {}
+
+  // Head and body (by Content-Length) of the next request; empty when the client has closed.
+  std::string read_request();
+  // Fewer bytes when the client has closed.
+  std::string read_exactly(std::size_t count);
+  // False when the client has closed.
+  bool write(std::string_view text);
+  void wait_until_client_closes();
+  // 1 for the server's first connection.
+  int number() const { return number_; }
+
+ private:
+  bool receive();
+
+  int fd_;
+  int number_;
+  std::string buffer_;
+};
+
+// A TCP server on 127.0.0.1 that runs a script for each connection, in a thread of its own, and closes it
+// afterwards.
+class ScriptedServer {
+ public:
+  explicit ScriptedServer(std::function<void(Peer&)> script);
+  ~ScriptedServer();
+  ScriptedServer(const ScriptedServer&) = delete;
+  ScriptedServer& operator=(const ScriptedServer&) = delete;
+
+  int port() const { return port_; }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  int connections() const { return connections_; }
+
+ private:
+  void accept_loop();
+
+  std::function<void(Peer&)> script_;
+  int listener_ = -1;
+  int port_ = 0;
+  std::atomic<int> connections_ = 0;
+  std::mutex mutex_;
+  std::list<int> open_;
+  bool stopping_ = false;
+  std::list<std::jthread> peers_;  // of the accept thread until it ends
+  std::jthread acceptor_;
+};
+
+// "HTTP/1.1 200 OK" with this body and its length.
+std::string ok(std::string_view body, std::string_view more_headers = "");
+
+}  // namespace gpupool::test
