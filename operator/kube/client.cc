@@ -127,7 +127,7 @@ base::Result<void> Client::watch(const api::ResourceType& type, const std::strin
     if (!more) broken = more.error();
     return more.has_value() && !enough;
   };
-  auto answer = impl_->sender.stream(call, std::move(request), sink, stop);
+  auto answer = impl_->sender.stream(call, request, sink, stop);
   if (enough) return {};
   if (broken) return base::in_context(*broken, call.describe());
   if (!answer) return tl::unexpected<base::Error>(std::move(answer.error()));
@@ -141,7 +141,7 @@ base::Result<std::string> Client::get_path(const std::string& path, std::stop_to
   }
   net::HttpRequest request = make_request("GET", path);
   request.headers.front().value = "*/*";  // probes answer in plain text
-  auto answer = impl_->sender.send(call, std::move(request), stop);
+  auto answer = impl_->sender.send(call, request, stop);
   if (!answer) return tl::unexpected<base::Error>(std::move(answer.error()));
   return std::move(answer->body);
 }

@@ -31,8 +31,8 @@ Sender::Sender(net::Transport& transport, TokenSource* tokens, base::Clock& cloc
   if (options_.qps > 0) bucket_.emplace(options_.qps, std::max(1.0, options_.burst));
 }
 
-base::Result<net::HttpResponse> Sender::send(const Call& call, net::HttpRequest request,
-                                             std::stop_token stop) {
+base::Result<net::HttpResponse> Sender::send(const Call& call, const net::HttpRequest& request,
+                                             const std::stop_token& stop) {
   for (int tries = 1;; ++tries) {
     auto answer = send_authorized(call, request, nullptr, stop);
     if (answer || answer.error().code == base::ErrorCode::kCancelled) return answer;
@@ -44,13 +44,14 @@ base::Result<net::HttpResponse> Sender::send(const Call& call, net::HttpRequest 
   }
 }
 
-base::Result<net::HttpResponse> Sender::stream(const Call& call, net::HttpRequest request,
-                                               const net::BodySink& sink, std::stop_token stop) {
+base::Result<net::HttpResponse> Sender::stream(const Call& call, const net::HttpRequest& request,
+                                               const net::BodySink& sink, const std::stop_token& stop) {
   return send_authorized(call, request, &sink, stop);
 }
 
 base::Result<net::HttpResponse> Sender::send_authorized(const Call& call, const net::HttpRequest& request,
-                                                        const net::BodySink* sink, std::stop_token stop) {
+                                                        const net::BodySink* sink,
+                                                        const std::stop_token& stop) {
   if (tokens_ == nullptr) return send_once(call, request, {}, sink, stop);
   const auto token = tokens_->token(stop);
   if (!token) return base::in_context(token.error(), call.describe());
@@ -69,7 +70,7 @@ base::Result<net::HttpResponse> Sender::send_authorized(const Call& call, const 
 
 base::Result<net::HttpResponse> Sender::send_once(const Call& call, const net::HttpRequest& request,
                                                   const std::string& token, const net::BodySink* sink,
-                                                  std::stop_token stop) {
+                                                  const std::stop_token& stop) {
   net::HttpRequest full = request;
   if (auto added = add_identity(token, full); !added) return base::in_context(added.error(), call.describe());
   if (sink == nullptr && !wait_for_turn(stop)) return cancelled(call);
@@ -111,7 +112,7 @@ base::Result<void> Sender::add_identity(const std::string& token, net::HttpReque
   return {};
 }
 
-bool Sender::wait_for_turn(std::stop_token stop) {
+bool Sender::wait_for_turn(const std::stop_token& stop) {
   base::Duration wait{};
   {
     const std::lock_guard lock(mutex_);

@@ -26,20 +26,21 @@ class Sender {
          ClientOptions options);
 
   // A 2xx answer, or a typed error.
-  base::Result<net::HttpResponse> send(const Call& call, net::HttpRequest request, std::stop_token stop);
+  base::Result<net::HttpResponse> send(const Call& call, const net::HttpRequest& request,
+                                       const std::stop_token& stop);
   // One try, because a stream that broke may have delivered something; only a 401 is answered with a new
   // token.
-  base::Result<net::HttpResponse> stream(const Call& call, net::HttpRequest request,
-                                         const net::BodySink& sink, std::stop_token stop);
+  base::Result<net::HttpResponse> stream(const Call& call, const net::HttpRequest& request,
+                                         const net::BodySink& sink, const std::stop_token& stop);
 
  private:
   base::Result<net::HttpResponse> send_authorized(const Call& call, const net::HttpRequest& request,
-                                                  const net::BodySink* sink, std::stop_token stop);
+                                                  const net::BodySink* sink, const std::stop_token& stop);
   base::Result<net::HttpResponse> send_once(const Call& call, const net::HttpRequest& request,
                                             const std::string& token, const net::BodySink* sink,
-                                            std::stop_token stop);
+                                            const std::stop_token& stop);
   base::Result<void> add_identity(const std::string& token, net::HttpRequest& request) const;
-  bool wait_for_turn(std::stop_token stop);
+  bool wait_for_turn(const std::stop_token& stop);
   double random();
 
   net::Transport& transport_;

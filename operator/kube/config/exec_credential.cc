@@ -41,15 +41,16 @@ namespace gpupool::kube {
 
 base::Result<ExecCredential> parse_exec_credential(std::string_view json, const std::string& api_version) {
   using base::ErrorCode;
-  auto answer = base::json::read<CredentialAnswer>(json);
+  const auto answer = base::json::read<CredentialAnswer>(json);
   if (!answer)
     return base::fail(ErrorCode::kParse, "its output is no ExecCredential: " + answer.error().message);
   if (answer->kind != "ExecCredential" || answer->api_version != api_version) {
     return base::fail(ErrorCode::kParse, "its output is '" + answer->api_version + " " + answer->kind +
                                              "', asked for was '" + api_version + " ExecCredential'");
   }
-  if (!answer->status) return base::fail(ErrorCode::kParse, "its output has no status");
-  const CredentialStatus& status = *answer->status;
+  const std::optional<CredentialStatus>& given = answer->status;
+  if (!given) return base::fail(ErrorCode::kParse, "its output has no status");
+  const CredentialStatus& status = *given;
   if (status.cert.empty() != status.key.empty()) {
     return base::fail(ErrorCode::kParse,
                       "its output has only one of clientCertificateData and clientKeyData");

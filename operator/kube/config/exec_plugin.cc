@@ -48,12 +48,9 @@ base::Result<void> ExecPlugin::add_certificate(net::TlsMaterial& material) {
   return {};
 }
 
-bool ExecPlugin::is_valid() const {
-  return credential_ && !rejected_ && (!credential_->expires || clock_.wall() < *credential_->expires);
-}
-
-bool ExecPlugin::is_fresh() const {
-  return is_valid() && (!credential_->expires || clock_.wall() < *credential_->expires - kLeeway);
+bool ExecPlugin::is_valid_for(base::Duration how_long) const {
+  if (!credential_ || rejected_) return false;
+  return clock_.wall() + how_long < credential_->expires.value_or(base::WallTime::max());
 }
 
 base::Result<ExecCredential> ExecPlugin::credential(std::stop_token stop) {
@@ -61,7 +58,7 @@ base::Result<ExecCredential> ExecPlugin::credential(std::stop_token stop) {
   if (!ended_.wait(lock, stop, [this] { return !running_; })) {
     return base::fail(base::ErrorCode::kCancelled, where_ + ".exec: cancelled");
   }
-  if (is_fresh()) return *credential_;
+  if (is_valid_for(kLeeway) && credential_) return *credential_;
   running_ = true;
   lock.unlock();
   auto fresh = run(std::move(stop));
@@ -71,7 +68,7 @@ base::Result<ExecCredential> ExecPlugin::credential(std::stop_token stop) {
   if (fresh) {
     credential_ = *fresh;
     rejected_ = false;
-  } else if (is_valid()) {
+  } else if (is_valid_for(base::Duration::zero()) && credential_) {
     return *credential_;
   }
   return fresh;

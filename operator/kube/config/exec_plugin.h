@@ -46,8 +46,7 @@ class ExecPlugin final : public TokenSource {
  private:
   base::Result<ExecCredential> credential(std::stop_token stop);
   base::Result<ExecCredential> run(std::stop_token stop) const;
-  bool is_fresh() const;
-  bool is_valid() const;
+  bool is_valid_for(base::Duration how_long) const;
 
   const std::string where_;
   const KubeExec exec_;

@@ -28,8 +28,8 @@ std::string scalar(const YAML::Node& node, const std::string& where) {
 // One mapping of the file and its place, so that every error can name the key.
 class Entry {
  public:
-  Entry(YAML::Node node, std::string where, std::string directory)
-      : node_(std::move(node)), where_(std::move(where)), directory_(std::move(directory)) {
+  Entry(const YAML::Node& node, std::string where, std::string directory)
+      : node_(node), where_(std::move(where)), directory_(std::move(directory)) {
     if (!node_.IsMap()) bad(where_, "is not a mapping");
   }
 
@@ -147,7 +147,8 @@ std::map<std::string, T> read_named(const YAML::Node& root, const char* list, co
     if (!item.IsMap()) bad(where, "has an entry that is not a mapping");
     const std::string name = scalar(item["name"], where + ".name");
     if (name.empty()) bad(where, "has an entry without a name");
-    const std::string place = where + "[" + name + "]";
+    std::string place = where;
+    place.append("[").append(name).append("]");
     if (!item[key] || item[key].IsNull()) bad(place, std::string("has no '") + key + "'");
     if (!entries.emplace(name, read(Entry(item[key], place, directory))).second) bad(place, "is there twice");
   }

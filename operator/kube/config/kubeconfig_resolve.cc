@@ -39,15 +39,14 @@ base::Result<void> check_cluster(const KubeCluster& cluster) {
   return check_proxy_url(cluster.proxy_url, cluster.where + ".proxy-url");
 }
 
-base::Result<void> check_exec(const KubeUser& user) {
-  const std::string where = user.where + ".exec";
-  if (user.exec->command.empty()) return bad(where + ".command is missing");
-  const std::string& version = user.exec->api_version;
+base::Result<void> check_exec(const KubeExec& exec, const std::string& where) {
+  if (exec.command.empty()) return bad(where + ".command is missing");
+  const std::string& version = exec.api_version;
   if (version != "client.authentication.k8s.io/v1" && version != "client.authentication.k8s.io/v1beta1") {
     return bad(where + ".apiVersion is '" + version +
                "': use client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1");
   }
-  if (user.exec->interactive_mode == "Always") {
+  if (exec.interactive_mode == "Always") {
     return bad(where + ".interactiveMode is Always, but there is no terminal to ask at");
   }
   return {};
@@ -67,7 +66,7 @@ base::Result<void> check_user(const KubeUser& user) {
   if (user.impersonate_user.empty() && !user.impersonate_groups.empty()) {
     return bad(user.where + " has as-groups without as");
   }
-  return user.exec ? check_exec(user) : base::Result<void>();
+  return user.exec ? check_exec(*user.exec, user.where + ".exec") : base::Result<void>();
 }
 
 using Tokens = std::shared_ptr<TokenSource>;

@@ -34,12 +34,13 @@ std::vector<std::string> merged_environment(const std::vector<std::pair<std::str
     for (const auto& [name, value] : env) replaced = replaced || ours.starts_with(name + "=");
     if (!replaced) merged.push_back(ours);
   }
-  for (const auto& [name, value] : env) merged.push_back(name + "=" + value);
+  for (const auto& [name, value] : env) merged.emplace_back(name).append("=").append(value);
   return merged;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> all;
+  all.reserve(texts.size() + 1);
   for (std::string& text : texts) all.push_back(text.data());
   all.push_back(nullptr);
   return all;
