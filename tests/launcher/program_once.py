@@ -1,6 +1,7 @@
 """Exactly once: later starts in the same state directory."""
 import json
 import signal
+import subprocess
 
 from launcher_case import LauncherCase
 
@@ -8,6 +9,10 @@ from launcher_case import LauncherCase
 class SecondStart(LauncherCase):
     def command(self, code):
         return ["sh", "-c", f"echo ran >> {self.dir}/runs; echo output; exit {code}"]
+
+    def assert_stays(self, process):
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(0.5)
 
     def runs(self):
         path = self.dir / "runs"
@@ -28,7 +33,7 @@ class SecondStart(LauncherCase):
             self.assertIn(b"not run again", holding.stderr.readline())
             self.assertEqual(self.result(), first)
             holding.send_signal(signal.SIGUSR1)  # not a reason to leave
-            self.assertIsNone(holding.poll())
+            self.assert_stays(holding)
             holding.send_signal(stop)
             self.assertEqual(holding.wait(30), code)
         self.assertEqual(self.runs(), expected_runs)
@@ -70,6 +75,7 @@ class SecondStart(LauncherCase):
         holding = self.start(*self.command(99), env={"GPUPOOL_HOLD": 1})
         self.assertIn(b"interrupted", holding.stderr.readline())
         self.assert_result(outcome="interrupted")
+        self.assert_stays(holding)
         holding.terminate()
         self.assertEqual(holding.wait(30), 1)
         self.start_again(1, 1)
