@@ -1,0 +1,60 @@
+"""The CEL rules of the definitions: for each, what it accepts and what it refuses. Needs a server that checks them."""
+
+from cluster_access import JOB, POOL, CrdTest, changed
+
+LEASE = {"id": "00000000-0000-0000-0000-000000000000.1", "state": "Running", "attempt": 0}
+CONTAINER = {"name": "w", "image": "i:2", "command": ["true"]}
+IDENTITY = [{"pool": "other"}, {"gpus": 2}, {"gpusPerWorker": 2}, {"nodes": ["na"]},
+            {"template": {"spec": {"containers": [CONTAINER]}}}]
+
+
+def expression(operator, values):
+    entry = {"key": "zone", "operator": operator}
+    if values is not None:
+        entry["values"] = values
+    return {"spec.nodeSelector.matchExpressions": [entry]}
+
+
+class CelRulesTest(CrdTest):
+    def check(self, base, good, bad, message):
+        for changes in good:
+            with self.subTest(good=str(changes)):
+                self.accepted(changed(base, changes))
+        for changes in bad:
+            with self.subTest(bad=str(changes)):
+                self.assert_refused(self.api.create(changed(base, changes)), message)
+
+    def test_gpus_are_a_multiple_of_gpus_per_worker(self):
+        self.check(JOB, [{"spec.gpus": 3, "spec.gpusPerWorker": 8}, {"spec.gpus": 16, "spec.gpusPerWorker": 8}],
+                   [{"spec.gpus": 12, "spec.gpusPerWorker": 8}], "must be a multiple of gpusPerWorker")
+
+    def test_at_most_1000_workers(self):
+        self.check(JOB, [{"spec.gpus": 1000}, {"spec.gpus": 8000, "spec.gpusPerWorker": 8}],
+                   [{"spec.gpus": 1001}, {"spec.gpus": 8008, "spec.gpusPerWorker": 8}], "number of workers")
+
+    def test_values_fit_the_operator_of_an_expression(self):
+        self.check(POOL, [expression("In", ["a"]), expression("NotIn", ["a"]), expression("Exists", None),
+                          expression("DoesNotExist", [])],
+                   [expression("In", []), expression("NotIn", None), expression("Exists", ["a"])],
+                   "values must be given")
+
+    def patch_spec(self, change):
+        return self.api.patch(JOB, {"spec": change})
+
+    def set_lease(self, lease):
+        code, body = self.api.patch(JOB, {"status": {"lease": lease}}, "/status")
+        self.assertEqual(200, code, body.get("message"))
+
+    def test_what_runs_stays_as_it_is_under_a_lease(self):
+        self.accepted(JOB, dry_run=False)
+        for change in IDENTITY:
+            field = next(iter(change))
+            with self.subTest(field=field):
+                self.set_lease(LEASE)
+                self.assert_refused(self.patch_spec(change),
+                                    f"spec.{field} cannot be changed while the job holds nodes")
+                self.set_lease(None)
+                self.assertEqual(200, self.patch_spec(change)[0], "was refused without a lease")
+        self.set_lease(LEASE)
+        self.assertEqual(200, self.patch_spec({"suspend": True, "priority": 3, "ttlSecondsAfterFinished": 1})[0])
+        self.assert_refused(self.patch_spec({"nodes": None}), "spec.nodes cannot be changed")

@@ -1,0 +1,103 @@
+"""The cluster under test, and the objects that tests change."""
+
+import copy
+import functools
+import json
+import os
+import subprocess
+import unittest
+
+from api_proxy import ApiProxy
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CRDS = os.path.join(ROOT, "crds")
+EXAMPLES = os.path.join(ROOT, "examples")
+FILES = {"gpupools": os.path.join(CRDS, "gpupool.dev_gpupools.yaml"),
+         "gpujobs": os.path.join(CRDS, "gpupool.dev_gpujobs.yaml")}
+NAMESPACE = "gpupool-crd-test"
+POOL_NAME = "gpupool-crd-test"
+CEL_SINCE = 25  # x-kubernetes-validations are checked from Kubernetes 1.25 on
+
+JOB = {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuJob",
+       "metadata": {"name": "job", "namespace": NAMESPACE},
+       "spec": {"pool": POOL_NAME,
+                "template": {"spec": {"containers": [{"name": "w", "image": "i:1", "command": ["true"]}]}}}}
+POOL = {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuPool",
+        "metadata": {"name": POOL_NAME},
+        "spec": {"nodeSelector": {"matchLabels": {"pool": "lab"}}}}
+
+
+def kubectl_command():
+    kubeconfig = os.environ.get("TEST_KUBECONFIG")
+    if not kubeconfig:
+        raise RuntimeError("TEST_KUBECONFIG must name the kubeconfig of a cluster for tests")
+    return [os.environ.get("KUBECTL") or "kubectl", "--kubeconfig", kubeconfig]
+
+
+def kubectl(*arguments):
+    """What kubectl prints; it must succeed."""
+    done = subprocess.run(kubectl_command() + ["--request-timeout=60s", *arguments], capture_output=True, text=True,
+                          check=False, timeout=120)
+    if done.returncode != 0:
+        raise AssertionError(f"kubectl {' '.join(arguments)} failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+@functools.cache
+def server_minor():
+    version = json.loads(kubectl("version", "-o", "json"))["serverVersion"]
+    return int("".join(c for c in version["minor"] if c.isdigit()))
+
+
+def apply_crds():
+    """Returns what kubectl said about each."""
+    # kubectl takes the CEL keyword for an unknown field where the server does not know it.
+    flags = [] if server_minor() >= CEL_SINCE else ["--validate=false"]
+    output = kubectl("apply", *flags, "-f", CRDS)
+    kubectl("wait", "--for=condition=Established", "--timeout=30s",
+            *["crd/" + name + ".gpupool.dev" for name in FILES])
+    return output
+
+
+def changed(base, changes):
+    """A copy of an object with values set by path: {"spec.gpus": 2}; None removes a field."""
+    result = copy.deepcopy(base)
+    for path, value in changes.items():
+        *parents, last = path.split(".")
+        at = result
+        for name in parents:
+            at = at.setdefault(name, {})
+        if value is None:
+            at.pop(last, None)
+        else:
+            at[last] = value
+    return result
+
+
+def remove_leftovers():
+    kubectl("delete", "--ignore-not-found", "gpupools.gpupool.dev", POOL_NAME)
+    kubectl("delete", "--ignore-not-found", "--timeout=60s", "namespace", NAMESPACE)
+
+
+class CrdTest(unittest.TestCase):
+    """Installs the definitions, and gives each class a namespace of its own and a way to the API server."""
+
+    @classmethod
+    def setUpClass(cls):
+        apply_crds()
+        remove_leftovers()
+        kubectl("create", "namespace", NAMESPACE)
+        cls.addClassCleanup(remove_leftovers)
+        cls.api = ApiProxy(kubectl_command())
+        cls.addClassCleanup(cls.api.close)
+
+    def accepted(self, objekt, dry_run=True):
+        """The object as the server takes it."""
+        code, body = self.api.create(objekt, dry_run)
+        self.assertEqual(201, code, body.get("message"))
+        return body
+
+    def assert_refused(self, answer, text):
+        code, body = answer
+        self.assertEqual(422, code, "was not refused as invalid: " + str(body.get("message")))
+        self.assertIn(text, body["message"])

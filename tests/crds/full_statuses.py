@@ -1,0 +1,25 @@
+"""A status with every field that the operator writes (operator/api/v1alpha1): one missing in a schema would be lost."""
+
+TIME = "2026-01-02T03:04:05Z"
+UID = "00000000-0000-0000-0000-000000000001"
+CONDITION = {"type": "Ready", "status": "True", "observedGeneration": 3, "lastTransitionTime": TIME,
+             "reason": "WorkersRunning", "message": "text"}
+
+FULL_JOB_STATUS = {
+    "observedGeneration": 3, "phase": "Running", "conditions": [CONDITION],
+    "lease": {"id": UID + ".7", "state": "Releasing", "attempt": 2, "specHash": "0123456789abcdef",
+              "nodes": [{"name": "na", "uid": UID}], "lost": [{"name": "nb", "uid": UID, "id": UID + ".6"}],
+              "outcome": "Failed", "since": TIME},
+    "leaseSequence": 7, "workers": {"total": 3, "running": 2, "succeeded": 1}, "attempts": 3, "failures": 2,
+    "startTime": TIME, "completionTime": TIME, "reason": "WorkerFailed", "message": "text", "nodeNames": "na,nb",
+    "master": "job-7-0.job-7:29500"}
+
+FULL_POOL_STATUS = {
+    "observedGeneration": 3, "conditions": [CONDITION],
+    "nodes": {"total": 6, "ready": 5, "unready": 1, "cordoned": 1, "leased": 2, "available": 2},
+    "gpus": {"total": 48, "leased": 16, "available": 16,
+             "models": [{"model": "NVIDIA-H100-80GB-HBM3", "count": 48, "memory": "80Gi"}]},
+    "jobs": {"queued": 4, "running": 1}, "excluded": [{"name": "nz", "reason": "text"}]}
+
+NEWER_WORDS = {"GpuJob": {"phase": "Migrating", "reason": "NewReason", "lease": {"state": "Moving"}},
+               "GpuPool": {"conditions": [{**CONDITION, "type": "Priced", "status": "Maybe"}]}}

@@ -1,0 +1,183 @@
+#!/usr/bin/python3
+"""The definitions in crds/ on a real API server. Usage: TEST_KUBECONFIG=FILE [KUBECTL=FILE] tests/crds/test_crds.py
+
+kubectl is taken from KUBECTL or PATH. Leaves the definitions installed, and nothing else.
+"""
+
+import json
+import os
+import sys
+import unittest
+
+from bad_objects import BAD_JOBS, BAD_POOLS
+from cel_rules import CelRulesTest
+from cluster_access import (CEL_SINCE, EXAMPLES, FILES, JOB, NAMESPACE, POOL, POOL_NAME, CrdTest, apply_crds,
+                            changed, kubectl, server_minor)
+from full_statuses import FULL_JOB_STATUS, FULL_POOL_STATUS, NEWER_WORDS
+
+MAX_BYTES = 200_000  # kubectl apply keeps a copy in an annotation, which has 256 KiB
+
+
+class DefinitionTest(CrdTest):
+    def definition(self, plural):
+        return json.loads(kubectl("get", "crd", plural + ".gpupool.dev", "-o", "json"))
+
+    def test_established_and_structural(self):
+        for plural in FILES:
+            conditions = {c["type"]: c["status"] for c in self.definition(plural)["status"]["conditions"]}
+            self.assertEqual("True", conditions.get("Established"), plural)
+            self.assertNotEqual("True", conditions.get("NonStructuralSchema"), plural)
+
+    def test_applying_again_changes_nothing(self):
+        before = {plural: self.definition(plural) for plural in FILES}
+        output = apply_crds()
+        for plural in FILES:
+            after = self.definition(plural)
+            self.assertEqual(before[plural]["metadata"]["generation"], after["metadata"]["generation"])
+            self.assertEqual(before[plural]["spec"], after["spec"])
+        if server_minor() >= CEL_SINCE:  # an older one drops the CEL rules, so kubectl sends them again
+            self.assertEqual(len(FILES), output.count(" unchanged"), output)
+
+    def test_small_enough_for_plain_apply(self):
+        for path in FILES.values():
+            self.assertLess(os.path.getsize(path), MAX_BYTES, path)
+
+    def test_every_field_is_described(self):
+        for plural in FILES:
+            schema = self.definition(plural)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+            for name, field in self.fields(schema, plural):
+                self.assertRegex(field.get("description", ""), r"(?s)^\S.*\.$", name)
+
+    def fields(self, schema, path):
+        for name, field in schema.get("properties", {}).items():
+            if name == "metadata" and path in FILES:
+                continue  # the API server allows no description there
+            yield f"{path}.{name}", field
+            yield from self.fields(field, f"{path}.{name}")
+            yield from self.fields(field.get("items", {}), f"{path}.{name}[]")
+
+
+class ObjectTest(CrdTest):
+    def test_defaults_of_a_job(self):
+        spec = self.accepted(JOB)["spec"]
+        del spec["template"]
+        self.assertEqual({"pool": POOL_NAME, "gpus": 1, "gpusPerWorker": 1, "priority": 0, "backoffLimit": 3,
+                          "startTimeoutSeconds": 600, "suspend": False}, spec)
+
+    def test_defaults_of_a_pool(self):
+        spec = self.accepted(changed(POOL, {"spec.sharing": {}}))["spec"]
+        self.assertEqual({"resourceName": "nvidia.com/gpu", "homogeneous": False}, spec["gpus"])
+        self.assertEqual(30, spec["nodeLossTimeoutSeconds"])
+        self.assertEqual({"deviceSplitCount": 10, "deviceMemoryScaling": 1, "deviceCoreScaling": 1},
+                         spec["sharing"])
+
+    def test_bounds_themselves_are_accepted(self):
+        self.accepted(changed(JOB, {"metadata.name": "a" * 45, "spec.gpus": 64000, "spec.gpusPerWorker": 64,
+                                    "spec.nodes": [f"{i:0253}" for i in range(1000)], "spec.backoffLimit": 0,
+                                    "spec.ttlSecondsAfterFinished": 0, "spec.priority": -1000000}))
+        self.accepted(changed(POOL, {"spec.nodeSelector": {}, "spec.nodeNamePattern": "x" * 256,
+                                     "spec.gpus.minMemory": "1.5Gi", "spec.gpus.models": ["x" * 63],
+                                     "spec.sharing.deviceMemoryScaling": 0.1}))
+
+    def check_refused(self, base, rows):
+        self.accepted(base)  # else every row would be refused for another reason
+        for changes, field in rows:
+            with self.subTest(changes=str(changes)[:100]):
+                self.assert_refused(self.api.create(changed(base, changes)), field)
+
+    def test_bad_jobs_are_refused(self):
+        self.check_refused(JOB, BAD_JOBS)
+
+    def test_bad_pools_are_refused(self):
+        self.check_refused(POOL, BAD_POOLS)
+
+    def test_template_is_kept_and_the_rest_is_pruned(self):
+        template = {"unknown": {"a": [1, {"b": None}]}, "metadata": {"labels": {"l": "v"}, "unknown": 1},
+                    "spec": {"unknown": {"deep": [True]}, "containers": [{"name": "w", "unknown": 1.5}]}}
+        spec = self.accepted(changed(JOB, {"spec.template": template, "spec.unknown": 1}))["spec"]
+        self.assertEqual(template, spec["template"])
+        self.assertNotIn("unknown", spec)
+        spec = self.accepted(changed(POOL, {"spec.unknown": 1, "spec.gpus.unknown": 1}))["spec"]
+        self.assertNotIn("unknown", spec)
+        self.assertNotIn("unknown", spec["gpus"])
+
+    def test_status_is_apart_from_spec(self):
+        job = changed(JOB, {"metadata.name": "status", "status": {"phase": "Running"}})
+        self.assertNotIn("status", self.accepted(job, dry_run=False))
+        both = {"spec": {"priority": 5}, "status": {"phase": "Queued"}}
+        after = self.api.patch(job, both)[1]
+        self.assertEqual((5, None), (after["spec"]["priority"], after.get("status")))
+        both["spec"]["priority"] = 6
+        after = self.api.patch(job, both, "/status")[1]
+        self.assertEqual((5, {"phase": "Queued"}), (after["spec"]["priority"], after["status"]))
+
+    def test_every_field_of_a_status_is_kept(self):
+        for objekt, status in ((changed(JOB, {"metadata.name": "full-status"}), FULL_JOB_STATUS),
+                               (POOL, FULL_POOL_STATUS)):
+            self.accepted(objekt, dry_run=False)
+            code, body = self.api.patch(objekt, {"status": status}, "/status")
+            self.assertEqual((200, status), (code, body.get("status", body)))
+            # Words of a newer operator are shown, not refused.
+            code, body = self.api.patch(objekt, {"status": NEWER_WORDS[objekt["kind"]]}, "/status")
+            self.assertEqual(200, code, body)
+        kubectl("delete", "gpupools.gpupool.dev", POOL_NAME)
+
+    def test_examples_are_accepted(self):
+        kubectl("apply", "--dry-run=server", "-f", EXAMPLES)
+        for name in sorted(os.listdir(EXAMPLES)):
+            with open(os.path.join(EXAMPLES, name), encoding="utf-8") as example:
+                self.assertRegex(example.readline(), "^# .{20,}", name)
+
+
+class KubectlTest(CrdTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for objekt in (changed(JOB, {"spec.gpus": 4}), POOL):
+            code, body = cls.api.create(objekt, dry_run=False)
+            if code != 201:
+                raise AssertionError(body["message"])
+
+    def get(self, *arguments):
+        return kubectl("-n", NAMESPACE, "get", *arguments)
+
+    def test_columns(self):
+        self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS AGE", self.columns("gjob"))
+        self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS AGE REASON MASTER MESSAGE",
+                         self.columns("gjob", "-o", "wide"))
+        self.assertEqual("NAME READY NODES NODES-READY NODES-LEASED NODES-AVAILABLE GPUS GPUS-AVAILABLE QUEUED "
+                         "RUNNING AGE", self.columns("gpool"))
+
+    def columns(self, *arguments):
+        return " ".join(self.get(*arguments).splitlines()[0].split())
+
+    def test_category_shows_both_kinds(self):
+        shown = self.get("gpupool-all", "-o", "name").split()
+        self.assertIn("gpupool.gpupool.dev/" + POOL_NAME, shown)
+        self.assertIn("gpujob.gpupool.dev/job", shown)
+
+    def test_every_name_of_a_kind_works(self):
+        for kind in ("gpool", "gpupool", "gpupools", "gpupools.gpupool.dev"):
+            self.get(kind, POOL_NAME)
+        for kind in ("gjob", "gpujob", "gpujobs", "gpujobs.gpupool.dev"):
+            self.get(kind, "job")
+
+    def test_explain(self):
+        for field, text in (("gjob.spec.gpus", "multiple of gpusPerWorker"), ("gpujob.spec.template", "command"),
+                            ("gpujob.status.phase", "Queued"), ("gpupool.spec.nodeSelector", "matchLabels")):
+            output = kubectl("explain", "--api-version=gpupool.dev/v1alpha1", field)
+            self.assertIn(text, " ".join(output.split()), field)
+
+
+def load_tests(loader, _tests, _pattern):
+    cases = [DefinitionTest, ObjectTest, KubectlTest]
+    if server_minor() >= CEL_SINCE:
+        cases.append(CelRulesTest)
+    else:
+        print(f"The CEL rules are not among these tests: Kubernetes 1.{server_minor()} ignores them, 1.{CEL_SINCE} is "
+              "the first that checks them.", file=sys.stderr)
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
+
+
+if __name__ == "__main__":
+    unittest.main()
