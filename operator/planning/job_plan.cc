@@ -15,7 +15,8 @@ Step plan_deletion(const Observation& seen) {
   if (lease && lease->state != state::kReleasing) {
     return release(seen, api::outcome::kDeleted, {api::reason::kDeleted, "the job was deleted"}, false);
   }
-  if (lease) return plan_releasing(seen);
+  if (holds_nodes(seen.job.status)) return plan_releasing(seen);
+  if (lease) return step::Idle{std::chrono::seconds(5)};  // lost nodes: their processes may still run
   if (!seen.job.metadata.has_finalizer(api::kLease)) return step::Idle{};
   if (auto drop = drop_stale_workers(seen, "")) return *std::move(drop);
   if (stale_workers_run(seen, "")) return step::Idle{};

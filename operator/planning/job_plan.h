@@ -31,12 +31,12 @@ struct Observation {
   const api::GpuPool* pool = nullptr;                      // null: there is none of that name
   std::vector<std::shared_ptr<const api::Pod>> pods = {};  // of this job's UID, of any lease value
   std::vector<Child> children = {};                        // likewise
-  std::function<std::shared_ptr<const api::Node>(const std::string&)> node;
+  std::function<std::shared_ptr<const api::Node>(const std::string&)> node = {};
   std::optional<Verdict> verdict = std::nullopt;  // of the pool's queue; only for jobs that hold nothing
-  std::function<std::vector<api::NodeRef>(const std::vector<std::string>& kept)> replace;
+  std::function<std::vector<api::NodeRef>(const std::vector<std::string>& kept)> replace = {};
   std::string gpu_resource = {};
   std::string worker_container = {};
-  base::WallTime now;
+  base::WallTime now = {};
   // What this pass of the reconcile has done or found out already.
   bool live = false;           // pods and children were read from the server, not from the cache
   bool nodes_taken = false;    // all nodes of the lease carry its value

@@ -111,6 +111,8 @@ Json pod_template(const api::GpuJob& job, const ManifestOptions& options) {
   auto& spec = pod["spec"];
   spec["restartPolicy"] = is_gang(job.spec) ? "Always" : "Never";
   set_up_worker(spec["containers"][0], job, options);
+  // Grace 0 is a forced deletion: the object would go before the processes.
+  if (spec.value("terminationGracePeriodSeconds", Json(1)) == 0) spec["terminationGracePeriodSeconds"] = 1;
   auto& init = array_at(spec, "initContainers");
   init.insert(init.begin(), launcher_container(options));
   array_at(spec, "volumes").push_back({{"name", kLauncherName}, {"emptyDir", Json::object()}});

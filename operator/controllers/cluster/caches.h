@@ -1,0 +1,60 @@
+#pragma once
+
+#include "api/core/node.h"
+#include "api/core/pod.h"
+#include "api/core/workload.h"
+#include "api/v1alpha1/gpu_job.h"
+#include "api/v1alpha1/gpu_pool.h"
+#include "api/v1alpha1/names.h"
+#include "controllers/cluster/newest.h"
+#include "runtime/cache/informer.h"
+
+namespace gpupool::controllers {
+
+inline constexpr char kByJobUid[] = "job-uid";
+inline constexpr char kByUid[] = "uid";
+
+// Everything the controllers watch, made once in main. Children are watched by label, so that other workloads
+// cost nothing.
+struct Caches {
+  Caches(kube::Client& client, base::Clock& clock, base::Metrics& metrics, const base::Log& log)
+      : pools(client, {}, clock, metrics, log),
+        jobs(client, {}, clock, metrics, log),
+        nodes(client, {}, clock, metrics, log),
+        pods(client, workers(), clock, metrics, log),
+        stateful_sets(client, workers(), clock, metrics, log),
+        batch_jobs(client, workers(), clock, metrics, log),
+        services(client, workers(), clock, metrics, log),
+        newest_jobs(jobs.store()),
+        newest_nodes(nodes.store()) {
+    index_by_job(pods.store());
+    index_by_job(stateful_sets.store());
+    index_by_job(batch_jobs.store());
+    index_by_job(services.store());
+    jobs.store().add_index(kByUid, [](const api::GpuJob& job) { return std::vector{job.metadata.uid}; });
+  }
+
+  runtime::Informer<api::GpuPool> pools;
+  runtime::Informer<api::GpuJob> jobs;
+  runtime::Informer<api::Node> nodes;
+  runtime::Informer<api::Pod> pods;
+  runtime::Informer<api::StatefulSet> stateful_sets;
+  runtime::Informer<api::BatchJob> batch_jobs;
+  runtime::Informer<api::Service> services;
+  Newest<api::GpuJob> newest_jobs;
+  Newest<api::Node> newest_nodes;
+
+ private:
+  static runtime::ReflectorOptions workers() {
+    runtime::ReflectorOptions options;
+    options.label_selector = api::kJobUidLabel;
+    return options;
+  }
+  template <class K>
+  static void index_by_job(runtime::Store<K>& store) {
+    store.add_index(kByJobUid,
+                    [](const K& object) { return std::vector{object.metadata.label(api::kJobUidLabel)}; });
+  }
+};
+
+}  // namespace gpupool::controllers

@@ -1,0 +1,159 @@
+#include "controllers/cluster/children.h"
+
+#include <algorithm>
+
+#include "api/v1alpha1/reasons.h"
+
+namespace gpupool::controllers {
+namespace {
+
+using planning::Child;
+using planning::Problem;
+namespace reason = api::reason;
+constexpr auto kRemembered = std::chrono::seconds(3);
+
+Child describe(const api::ResourceType& type, const api::ObjectMeta& metadata) {
+  return {&type, metadata.key(), metadata.uid, metadata.label(api::kLease), metadata.deleting()};
+}
+
+template <class K>
+void collect(const runtime::Store<K>& store, const std::string& job_uid, std::vector<Child>& children) {
+  for (const auto& object : store.by_index(kByJobUid, job_uid)) {
+    if (object->metadata.controller_uid() == job_uid)
+      children.push_back(describe(K::kType, object->metadata));
+  }
+}
+
+template <class K>
+base::Result<void> collect_live(kube::Client& client, const api::GpuJob& job, std::vector<Child>& children,
+                                std::stop_token stop) {
+  kube::ListOptions options;
+  options.label_selector = std::string(api::kJobUidLabel) + "=" + job.metadata.uid;
+  const auto found = kube::list<K>(client, job.metadata.ns, options, stop);
+  if (!found) return tl::unexpected<base::Error>(found.error());
+  for (const auto& object : *found) {
+    if (object.metadata.controller_uid() == job.metadata.uid)
+      children.push_back(describe(K::kType, object.metadata));
+  }
+  return {};
+}
+
+// Any kind: only the metadata is read.
+base::Result<api::Service> read_metadata(kube::Client& client, const api::ResourceType& type,
+                                         const api::ObjectKey& key, std::stop_token stop) {
+  return kube::decode<api::Service>(client.get(type, key, stop));
+}
+
+bool namespace_ends(const base::Error& error) {
+  return error.message.find("because it is being terminated") != std::string::npos;
+}
+
+}  // namespace
+
+base::Result<Children::Made> Children::create_one(const api::ResourceType& type, const api::GpuJob& job,
+                                                  const std::string& body, std::stop_token stop) {
+  const api::ObjectKey key{job.metadata.ns, planning::child_name(job, job.status.lease->id)};
+  const auto created = client_.create(type, job.metadata.ns, body, stop);
+  auto made = created ? kube::decode<api::Service>(created) : base::Result<api::Service>(api::Service{});
+  if (!created) {
+    switch (created.error().code) {
+      case base::ErrorCode::kAlreadyExists:
+        made = read_metadata(client_, type, key, stop);
+        if (!made && made.error().code == base::ErrorCode::kNotFound) return Made{};  // just gone: again
+        break;
+      case base::ErrorCode::kInvalid:
+      case base::ErrorCode::kBadRequest:
+        return Made{false, Problem{reason::kInvalidTemplate,
+                                   "the API server refused the workers: " + created.error().message}};
+      case base::ErrorCode::kForbidden:
+        if (namespace_ends(created.error())) return Made{};
+        return Made{false, Problem{reason::kForbidden, created.error().message}};
+      default:
+        return tl::unexpected<base::Error>(created.error());
+    }
+  }
+  if (!made) return tl::unexpected<base::Error>(made.error());
+  const auto& metadata = made->metadata;
+  if (metadata.controller_uid() == job.metadata.uid) {
+    if (metadata.deleting()) return Made{};
+    const std::lock_guard lock(mutex_);
+    recent_[metadata.uid] = {describe(type, metadata), false, clock_.now()};
+    return Made{true, std::nullopt};
+  }
+  // Of an earlier job of this name: the garbage collector is about to take it.
+  const bool orphan = !metadata.owner_references.empty() &&
+                      metadata.owner_references[0].kind == api::GpuJob::kType.kind &&
+                      caches_.jobs.store().by_index(kByUid, metadata.controller_uid()).empty();
+  if (orphan || metadata.deleting()) return Made{};
+  return Made{
+      false, Problem{reason::kNameConflict, std::string(type.kind) + " " + key.name +
+                                                " exists and belongs to somebody else; delete or rename it"}};
+}
+
+base::Result<Children::Made> Children::create(const api::GpuJob& job, const std::string& gpu_resource,
+                                              std::stop_token stop) {
+  const auto manifests = planning::make_manifests(job, {launcher_image_, gpu_resource});
+  if (!manifests.service.empty()) {
+    auto service = create_one(api::Service::kType, job, manifests.service, stop);
+    if (!service || !service->complete) return service;
+  }
+  const auto& type = planning::is_gang(job.spec) ? api::StatefulSet::kType : api::BatchJob::kType;
+  return create_one(type, job, manifests.workload, stop);
+}
+
+base::Result<bool> Children::names_are_free(const api::GpuJob& job, std::stop_token stop) {
+  const auto last = api::LeaseValue{job.metadata.uid, job.status.lease_sequence}.to_string();
+  const api::ObjectKey key{job.metadata.ns, planning::child_name(job, last)};
+  std::vector<const api::ResourceType*> types = {&api::BatchJob::kType};
+  if (planning::is_gang(job.spec)) types = {&api::StatefulSet::kType, &api::Service::kType};
+  for (const auto* type : types) {
+    const auto found = read_metadata(client_, *type, key, stop);
+    if (!found && found.error().code == base::ErrorCode::kNotFound) continue;
+    if (!found) return tl::unexpected<base::Error>(found.error());
+    if (found->metadata.controller_uid() != job.metadata.uid) return false;
+  }
+  return true;
+}
+
+base::Result<void> Children::remove(const Child& child, std::stop_token stop) {
+  kube::DeleteOptions options;
+  options.uid = child.uid;
+  const auto done = client_.remove(*child.type, child.key, options, stop);
+  const bool gone = !done && (done.error().code == base::ErrorCode::kNotFound ||
+                              done.error().code == base::ErrorCode::kConflict);
+  if (!done && !gone) return done;
+  const std::lock_guard lock(mutex_);
+  recent_[child.uid] = {child, true, clock_.now()};
+  return {};
+}
+
+std::vector<Child> Children::cached(const api::GpuJob& job) {
+  std::vector<Child> children;
+  const auto& uid = job.metadata.uid;
+  collect(caches_.stateful_sets.store(), uid, children);
+  collect(caches_.batch_jobs.store(), uid, children);
+  collect(caches_.services.store(), uid, children);
+  const std::lock_guard lock(mutex_);
+  std::erase_if(recent_, [&](const auto& entry) { return entry.second.at + kRemembered < clock_.now(); });
+  for (const auto& [child_uid, recent] : recent_) {
+    if (recent.child.key.ns != job.metadata.ns || !recent.child.lease_id.starts_with(uid)) continue;
+    const auto same = [&, &wanted = child_uid](const Child& child) { return child.uid == wanted; };
+    if (recent.gone) {
+      std::erase_if(children, same);
+    } else if (std::find_if(children.begin(), children.end(), same) == children.end()) {
+      children.push_back(recent.child);
+    }
+  }
+  return children;
+}
+
+base::Result<std::vector<Child>> Children::live(const api::GpuJob& job, std::stop_token stop) {
+  std::vector<Child> children;
+  auto done = collect_live<api::StatefulSet>(client_, job, children, stop);
+  if (done) done = collect_live<api::BatchJob>(client_, job, children, stop);
+  if (done) done = collect_live<api::Service>(client_, job, children, stop);
+  if (!done) return tl::unexpected<base::Error>(done.error());
+  return children;
+}
+
+}  // namespace gpupool::controllers

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "controllers/cluster/caches.h"
+#include "kube/client.h"
+#include "planning/job_plan.h"
+#include "planning/manifests.h"
+
+namespace gpupool::controllers {
+
+// The Job, StatefulSet and Service of a GpuJob. Thread-safe.
+class Children {
+ public:
+  Children(kube::Client& client, Caches& caches, base::Clock& clock, std::string launcher_image)
+      : client_(client), caches_(caches), clock_(clock), launcher_image_(std::move(launcher_image)) {}
+
+  struct Made {
+    bool complete = false;                     // all exist and are ours
+    std::optional<planning::Problem> problem;  // a person has to act; neither: wait, an old one is going away
+  };
+  // Plain POSTs: a foreign object is never taken over.
+  base::Result<Made> create(const api::GpuJob& job, const std::string& gpu_resource, std::stop_token stop);
+
+  // True when nobody else has the names that the job's last lease wanted.
+  base::Result<bool> names_are_free(const api::GpuJob& job, std::stop_token stop);
+
+  // Background propagation; a child that is gone or another one by now is fine.
+  base::Result<void> remove(const planning::Child& child, std::stop_token stop);
+
+  // From the caches, with what was created or deleted a moment ago put right.
+  std::vector<planning::Child> cached(const api::GpuJob& job);
+  // From the server.
+  base::Result<std::vector<planning::Child>> live(const api::GpuJob& job, std::stop_token stop);
+
+ private:
+  base::Result<Made> create_one(const api::ResourceType& type, const api::GpuJob& job,
+                                const std::string& body, std::stop_token stop);
+
+  kube::Client& client_;
+  Caches& caches_;
+  base::Clock& clock_;
+  std::string launcher_image_;
+  std::mutex mutex_;
+  struct Recent {
+    planning::Child child;
+    bool gone = false;
+    base::SteadyTime at;
+  };
+  std::map<std::string, Recent> recent_;  // by UID
+};
+
+}  // namespace gpupool::controllers

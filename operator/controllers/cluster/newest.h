@@ -1,0 +1,73 @@
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/cache/store.h"
+
+namespace gpupool::controllers {
+
+// A cache that has read our own writes: of an object, the newer of what the watch has brought and what the
+// server answered to our last write. Without it every reconcile that follows a write would plan on the past.
+// Thread-safe.
+template <class K>
+class Newest {
+ public:
+  using Ptr = std::shared_ptr<const K>;
+
+  explicit Newest(const runtime::Store<K>& store) : store_(store) {}
+
+  // Null if there is none: only objects that were in the cache before are written, so its word on absence is
+  // final.
+  Ptr get(const api::ObjectKey& key) const {
+    auto cached = store_.get(key);
+    const std::lock_guard lock(mutex_);
+    return newer(std::move(cached), key);
+  }
+
+  std::vector<Ptr> list() const {
+    auto all = store_.list();
+    const std::lock_guard lock(mutex_);
+    if (written_.empty()) return all;
+    for (auto& object : all) object = newer(object, object->metadata.key());
+    return all;
+  }
+
+  Ptr remember(K object) {
+    auto written = std::make_shared<const K>(std::move(object));
+    const std::lock_guard lock(mutex_);
+    written_[written->metadata.key().to_string()] = written;
+    return written;
+  }
+
+ private:
+  static std::uint64_t version(const K& object) {
+    const auto& text = object.metadata.resource_version;
+    std::uint64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  }
+
+  // Resource versions of one kind are ordered integers (KEP-5504).
+  Ptr newer(Ptr cached, const api::ObjectKey& key) const {
+    const auto found = written_.find(key.to_string());
+    if (found == written_.end()) return cached;
+    if (cached == nullptr || version(*cached) >= version(*found->second) ||
+        cached->metadata.uid != found->second->metadata.uid) {
+      written_.erase(found);
+      return cached;
+    }
+    return found->second;
+  }
+
+  const runtime::Store<K>& store_;
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<std::string, Ptr> written_;
+};
+
+}  // namespace gpupool::controllers

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "controllers/cluster/caches.h"
+#include "kube/client.h"
+#include "planning/job_validation.h"
+
+namespace gpupool::controllers {
+
+// Writes leases on nodes: taint, label and annotation in one patch that is refused unless the node is still
+// what it was read as, and that touches only our entries, by index (design section 5, promise 5).
+// Thread-safe.
+class NodeLeases {
+ public:
+  NodeLeases(kube::Client& client, Caches& caches) : client_(client), caches_(caches) {}
+
+  // Nothing: the node carries the lease now. A Problem: it cannot be had (gone, recreated, held by another
+  // lease). An older value of the same job is swapped for this one.
+  base::Result<std::optional<planning::Problem>> take(const api::NodeRef& ref, const api::LeaseValue& value,
+                                                      const api::ObjectKey& job, std::stop_token stop);
+
+  // Removes every entry of the job with this UID; a node that is gone or another one by now is fine.
+  base::Result<void> free(const api::NodeRef& ref, const std::string& job_uid, std::stop_token stop);
+
+  // Removes whatever stands under our keys on exactly this version of the node; kConflict if it has changed.
+  base::Result<void> strip(const api::Node& node, std::stop_token stop);
+
+ private:
+  base::Result<std::shared_ptr<const api::Node>> read(const std::string& name, std::stop_token stop);
+  base::Result<void> write(const api::Node& node, const std::string& patch, std::stop_token stop);
+
+  kube::Client& client_;
+  Caches& caches_;
+};
+
+}  // namespace gpupool::controllers

@@ -1,0 +1,131 @@
+#include "controllers/cluster/pool_queue.h"
+
+#include <set>
+
+#include "api/v1alpha1/reasons.h"
+#include "planning/job_status.h"
+#include "planning/job_validation.h"
+#include "planning/pool_status.h"
+
+namespace gpupool::controllers {
+namespace {
+
+namespace reason = api::reason;
+
+bool waits(const api::GpuJob& job, const std::string& gpu_resource) {
+  if (planning::holds_nodes(job.status) || job.metadata.deleting() || job.spec.suspend) return false;
+  if (job.status.phase == api::phase::kSucceeded || job.status.phase == api::phase::kFailed) return false;
+  return !planning::validate_job(job, gpu_resource);
+}
+
+// Why nobody gets nodes of this pool; nothing if it works.
+std::optional<planning::Verdict> closed(const api::GpuPool& pool) {
+  const auto& name = pool.metadata.name;
+  if (pool.metadata.deleting()) {
+    return planning::Verdict{{}, reason::kPoolStopping, "pool " + name + " is being deleted"};
+  }
+  if (auto problem = planning::validate_pool(pool)) {
+    return planning::Verdict{{}, reason::kPoolStalled, "pool " + name + ": " + problem->message};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+PoolView PoolQueue::view_locked(const std::shared_ptr<const api::GpuPool>& pool) {
+  PoolView view;
+  view.pool = pool;
+  const auto& resource = pool->spec.gpus.resource_name;
+  std::set<std::string> leased;
+  for (const auto& [key, nodes] : granted_) {
+    for (const auto& node : nodes) leased.insert(node.name);
+  }
+  for (const auto& job : caches_.newest_jobs.list()) {
+    if (job->status.lease) {
+      for (const auto& node : job->status.lease->nodes) leased.insert(node.name);
+      for (const auto& node : job->status.lease->lost) leased.insert(node.name);
+    }
+    if (job->spec.pool != pool->metadata.name) continue;
+    if (planning::holds_nodes(job->status)) view.holding.push_back(job->metadata.key().to_string());
+    if (!granted_.contains(job->metadata.key()) && waits(*job, resource)) view.queue.push_back(job);
+  }
+  view.members = planning::assign_members(caches_.pools.store().list(),
+                                          caches_.newest_nodes.list())[pool->metadata.name];
+  for (const auto& node : view.members.nodes) {
+    view.nodes.push_back(planning::describe_node(*node, resource));
+    if (leased.contains(node->metadata.name)) view.nodes.back().leased = true;
+  }
+  return view;
+}
+
+const PoolQueue::Verdicts& PoolQueue::plan_locked(const std::shared_ptr<const api::GpuPool>& pool) {
+  const auto found = planned_.find(pool->metadata.name);
+  if (found != planned_.end()) return found->second;
+  const auto view = view_locked(pool);
+  Verdicts verdicts;
+  if (const auto shut = closed(*pool)) {
+    for (const auto& job : view.queue) verdicts[job->metadata.key()] = *shut;
+  } else {
+    verdicts = planning::plan_queue(*pool, view.nodes, view.queue);
+  }
+  return planned_[pool->metadata.name] = std::move(verdicts);
+}
+
+planning::Verdict PoolQueue::verdict(const api::GpuJob& job) {
+  const auto pool = caches_.pools.store().get({"", job.spec.pool});
+  if (pool == nullptr) return {{}, reason::kPoolNotFound, "there is no GpuPool " + job.spec.pool};
+  const std::lock_guard lock(mutex_);
+  granted_.erase(job.metadata.key());
+  auto found = plan_locked(pool).find(job.metadata.key());
+  if (found == plan_locked(pool).end()) {  // the plan is older than the job
+    planned_.erase(job.spec.pool);
+    found = plan_locked(pool).find(job.metadata.key());
+    if (found == plan_locked(pool).end()) return {{}, reason::kWaitingForNodes, "waiting for its turn"};
+  }
+  if (!found->second.nodes.empty()) granted_[job.metadata.key()] = found->second.nodes;
+  return found->second;
+}
+
+std::vector<api::NodeRef> PoolQueue::replace(const api::GpuJob& job, const std::vector<std::string>& kept) {
+  const auto pool = caches_.pools.store().get({"", job.spec.pool});
+  if (pool == nullptr || closed(*pool)) return {};
+  const std::lock_guard lock(mutex_);
+  granted_.erase(job.metadata.key());
+  auto nodes = planning::replace_nodes(*pool, view_locked(pool).nodes, job, kept);
+  if (!nodes.empty()) granted_[job.metadata.key()] = nodes;
+  planned_.erase(job.spec.pool);
+  return nodes;
+}
+
+void PoolQueue::settle(const api::ObjectKey& job) {
+  const std::lock_guard lock(mutex_);
+  granted_.erase(job);
+}
+
+void PoolQueue::invalidate() {
+  const std::lock_guard lock(mutex_);
+  planned_.clear();
+}
+
+std::vector<api::ObjectKey> PoolQueue::changed_jobs(const std::string& pool) {
+  const auto found = caches_.pools.store().get({"", pool});
+  std::vector<api::ObjectKey> changed;
+  if (found == nullptr) return changed;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, verdict] : plan_locked(found)) {
+    const auto job = caches_.newest_jobs.get(key);
+    if (job == nullptr) continue;
+    const bool same = job->status.reason == verdict.reason && job->status.message == verdict.message;
+    if (!verdict.nodes.empty() || !same) changed.push_back(key);
+  }
+  return changed;
+}
+
+std::optional<PoolView> PoolQueue::view(const std::string& pool) {
+  const auto found = caches_.pools.store().get({"", pool});
+  if (found == nullptr) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  return view_locked(found);
+}
+
+}  // namespace gpupool::controllers

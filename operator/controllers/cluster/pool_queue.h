@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controllers/cluster/caches.h"
+#include "planning/membership.h"
+#include "planning/node_gpus.h"
+#include "planning/plan_queue.h"
+
+namespace gpupool::controllers {
+
+// A pool as it stands: members, what is leased, who waits.
+struct PoolView {
+  std::shared_ptr<const api::GpuPool> pool;
+  planning::Members members;
+  std::vector<planning::PoolNode> nodes;
+  std::vector<std::shared_ptr<const api::GpuJob>> queue;
+  std::vector<std::string> holding;
+};
+
+// Plans the queues, one at a time, so that within this process two jobs are never given the same node: a
+// grant counts as taken until settle() says that the job's status shows it (or that nothing came of it).
+// Thread-safe.
+class PoolQueue {
+ public:
+  explicit PoolQueue(const Caches& caches) : caches_(caches) {}
+
+  // What a job that holds nothing gets; nodes in the answer are granted to it.
+  planning::Verdict verdict(const api::GpuJob& job);
+  // The nodes of a lease with the lost ones replaced; granted like a verdict. Empty if there are not enough.
+  std::vector<api::NodeRef> replace(const api::GpuJob& job, const std::vector<std::string>& kept);
+  // The job's newest status is in the cache; its grant, if any, ends.
+  void settle(const api::ObjectKey& job);
+
+  // Nodes, jobs or pools changed.
+  void invalidate();
+  // Jobs of the pool whose verdict is news to them.
+  std::vector<api::ObjectKey> changed_jobs(const std::string& pool);
+  // Nothing if there is no such pool.
+  std::optional<PoolView> view(const std::string& pool);
+
+ private:
+  using Verdicts = std::map<api::ObjectKey, planning::Verdict>;
+  PoolView view_locked(const std::shared_ptr<const api::GpuPool>& pool);
+  const Verdicts& plan_locked(const std::shared_ptr<const api::GpuPool>& pool);
+
+  const Caches& caches_;
+  std::mutex mutex_;
+  std::map<std::string, Verdicts> planned_;  // by pool; cleared by invalidate()
+  std::map<api::ObjectKey, std::vector<api::NodeRef>> granted_;
+};
+
+}  // namespace gpupool::controllers

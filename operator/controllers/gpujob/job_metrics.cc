@@ -1,0 +1,57 @@
+#include "controllers/gpujob/job_metrics.h"
+
+#include <algorithm>
+
+#include "planning/job_status.h"
+
+namespace gpupool::controllers {
+namespace {
+
+const std::vector<double>& seconds_buckets() {
+  static const std::vector<double> buckets = {0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14400, 86400};
+  return buckets;
+}
+
+double seconds_between(base::WallTime begin, base::WallTime end) {
+  return std::max(0.0, std::chrono::duration<double>(end - begin).count());
+}
+
+}  // namespace
+
+JobMetrics::JobMetrics(base::Metrics& metrics)
+    : metrics_(metrics),
+      queue_wait_(metrics.histogram("gpupool_job_queue_wait_seconds",
+                                    "From a job's creation until its first lease is held",
+                                    seconds_buckets())),
+      lease_duration_(metrics.histogram("gpupool_lease_duration_seconds",
+                                        "From the first lease of a job until its nodes were given back",
+                                        seconds_buckets())) {
+  for (const char* phase :
+       {api::phase::kQueued, api::phase::kStarting, api::phase::kRunning, api::phase::kRestarting,
+        api::phase::kReleasing, api::phase::kSuspended, api::phase::kSucceeded, api::phase::kFailed}) {
+    set_phase_count(phase, 0);
+  }
+}
+
+void JobMetrics::on_status(const api::GpuJob& before, const api::GpuJobStatus& after, base::WallTime now) {
+  const auto& was = before.status;
+  if (!was.start_time && after.start_time && before.metadata.creation_timestamp) {
+    queue_wait_.observe(seconds_between(*before.metadata.creation_timestamp, now));
+  }
+  if (planning::holds_nodes(was) && !planning::holds_nodes(after) && was.start_time) {
+    lease_duration_.observe(seconds_between(*was.start_time, now));
+  }
+  if (after.attempts > was.attempts) {
+    metrics_.counter("gpupool_job_attempts_total", "Attempts begun").increment();
+  }
+  if (!was.completion_time && after.completion_time) {
+    metrics_.counter("gpupool_jobs_finished_total", "Jobs ended, by reason", {{"reason", after.reason}})
+        .increment();
+  }
+}
+
+void JobMetrics::set_phase_count(const std::string& phase, double jobs) {
+  metrics_.gauge("gpupool_jobs", "Jobs by phase", {{"phase", phase}}).set(jobs);
+}
+
+}  // namespace gpupool::controllers

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "controllers/cluster/caches.h"
+#include "controllers/cluster/children.h"
+#include "controllers/cluster/pool_queue.h"
+#include "planning/job_plan.h"
+
+namespace gpupool::controllers {
+
+// What one reconcile of a job knows and has done so far.
+struct Pass {
+  std::shared_ptr<const api::GpuJob> job;
+  bool nodes_taken = false;
+  bool children_made = false;
+  bool name_conflict_gone = false;
+  std::optional<planning::Problem> blocked;
+  // Read from the server; absent: the caches are good enough so far.
+  std::optional<std::vector<std::shared_ptr<const api::Pod>>> live_pods;
+  std::optional<std::vector<planning::Child>> live_children;
+};
+
+// Lays out for planning what caches and server show of a job. Thread-safe.
+class JobObserver {
+ public:
+  JobObserver(kube::Client& client, Caches& caches, Children& children, PoolQueue& queue, base::Clock& clock)
+      : client_(client), caches_(caches), children_(children), queue_(queue), clock_(clock) {}
+
+  // The result refers to pass.job.
+  planning::Observation observe(const Pass& pass);
+  // Reads pods and children of the job from the server into the pass.
+  base::Result<void> look_live(Pass& pass, std::stop_token stop);
+  // What the job's pool calls a GPU.
+  std::string gpu_resource(const api::GpuJob& job) const;
+
+ private:
+  kube::Client& client_;
+  Caches& caches_;
+  Children& children_;
+  PoolQueue& queue_;
+  base::Clock& clock_;
+};
+
+}  // namespace gpupool::controllers

@@ -1,0 +1,179 @@
+#include "controllers/gpujob/reconciler.h"
+
+namespace gpupool::controllers {
+namespace {
+
+namespace step = planning::step;
+using std::chrono::seconds;
+
+// A life from queue to running takes nine steps; more than this in one go means that two of them undo each
+// other.
+constexpr int kMaxSteps = 40;
+
+std::optional<runtime::Requeue> again_after(std::optional<base::Duration> after) {
+  return runtime::Requeue{after};
+}
+constexpr std::nullopt_t kGoOn = std::nullopt;
+
+// Ends the job's grant when the reconcile does, however it does.
+class GrantGuard {
+ public:
+  GrantGuard(PoolQueue& queue, const api::ObjectKey& key) : queue_(queue), key_(key) {}
+  ~GrantGuard() { queue_.settle(key_); }
+  GrantGuard(const GrantGuard&) = delete;
+  GrantGuard& operator=(const GrantGuard&) = delete;
+
+ private:
+  PoolQueue& queue_;
+  const api::ObjectKey& key_;
+};
+
+bool same_lease(const api::GpuJobStatus& a, const api::GpuJobStatus& b) {
+  return a.lease.has_value() == b.lease.has_value() && (!a.lease || a.lease->id == b.lease->id);
+}
+
+}  // namespace
+
+base::Result<runtime::Requeue> GpuJobReconciler::reconcile(const api::ObjectKey& key, const base::Log& log,
+                                                           std::stop_token stop) {
+  Pass pass;
+  pass.job = tools_.caches.newest_jobs.get(key);
+  if (pass.job == nullptr) return runtime::Requeue{};
+  const GrantGuard guard(tools_.queue, key);
+  for (int steps = 0; steps < kMaxSteps; ++steps) {
+    if (stop.stop_requested()) return base::fail(base::ErrorCode::kCancelled, "stopping");
+    const auto next = planning::plan_job(tools_.observer.observe(pass));
+    auto done = std::visit([&](const auto& what) { return perform(pass, what, stop); }, next);
+    if (!done && done.error().code == base::ErrorCode::kNotFound)
+      return runtime::Requeue{};  // the job is gone
+    if (!done) return tl::unexpected<base::Error>(done.error());
+    if (*done) return **done;
+  }
+  log.warning("a reconcile took too many steps");
+  return runtime::Requeue{seconds(1)};
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& /*pass*/, const step::Idle& idle,
+                                                 std::stop_token /*stop*/) {
+  return again_after(idle.after);
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::AddFinalizer& /*add*/,
+                                                 std::stop_token stop) {
+  auto job = tools_.writer.add_finalizer(*pass.job, stop);
+  if (!job) return tl::unexpected<base::Error>(job.error());
+  pass.job = *job;
+  return kGoOn;
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::RemoveFinalizer& /*remove*/,
+                                                 std::stop_token stop) {
+  const auto done = tools_.writer.remove_finalizer(*pass.job, stop);
+  if (!done) return tl::unexpected<base::Error>(done.error());
+  return again_after(std::nullopt);
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::WriteStatus& write,
+                                                 std::stop_token stop) {
+  auto job = tools_.writer.write_status(*pass.job, write.status, stop);
+  if (!job) return tl::unexpected<base::Error>(job.error());
+  tools_.metrics.on_status(*pass.job, write.status, tools_.clock.wall());
+  if (!same_lease(pass.job->status, write.status)) pass.nodes_taken = pass.children_made = false;
+  pass.blocked.reset();
+  pass.live_pods.reset();
+  pass.live_children.reset();
+  if (write.note) tell(**job, *write.note);
+  pass.job = *job;
+  return kGoOn;
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::TakeNodes& /*take*/,
+                                                 std::stop_token stop) {
+  const auto& lease = *pass.job->status.lease;
+  const auto value = api::parse_lease_value(lease.id);
+  if (!value)
+    return base::fail(base::ErrorCode::kInvalidArgument, "status.lease.id is not a lease value: " + lease.id);
+  for (const auto& node : lease.nodes) {  // in order of name: two jobs that want the same meet at the first
+    auto problem = tools_.nodes.take(node, *value, pass.job->metadata.key(), stop);
+    if (!problem) {
+      if (problem.error().code != base::ErrorCode::kForbidden)
+        return tl::unexpected<base::Error>(problem.error());
+      pass.blocked = planning::Problem{"Forbidden", problem.error().message};
+      return kGoOn;
+    }
+    if (*problem) {
+      pass.blocked = **problem;
+      return kGoOn;
+    }
+  }
+  pass.nodes_taken = true;
+  return kGoOn;
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::CreateChildren& /*create*/,
+                                                 std::stop_token stop) {
+  auto made = tools_.children.create(*pass.job, tools_.observer.gpu_resource(*pass.job), stop);
+  if (!made) return tl::unexpected<base::Error>(made.error());
+  pass.children_made = made->complete;
+  pass.blocked = made->problem;
+  if (!made->complete && !made->problem) return again_after(std::chrono::milliseconds(500));
+  return kGoOn;
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& /*pass*/, const step::DropWorkers& drop,
+                                                 std::stop_token stop) {
+  for (const auto& child : drop.children) {  // before their pods, so that nothing replaces those
+    const auto done = tools_.children.remove(child, stop);
+    if (!done) return tl::unexpected<base::Error>(done.error());
+  }
+  for (const auto& pod : drop.pods_to_delete) {
+    const auto done = tools_.pods.remove(*pod, stop);
+    if (!done) return tl::unexpected<base::Error>(done.error());
+  }
+  for (const auto& pod : drop.pods_to_free) {
+    const auto done = tools_.pods.take_finalizer_off(*pod, stop);
+    if (!done) return tl::unexpected<base::Error>(done.error());
+  }
+  return again_after(seconds(1));  // the watches tell sooner
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::FreeNodes& free,
+                                                 std::stop_token stop) {
+  for (const auto& node : free.nodes) {
+    const auto done = tools_.nodes.free(node, pass.job->metadata.uid, stop);
+    if (!done) return tl::unexpected<base::Error>(done.error());
+  }
+  return perform(pass, free.then, stop);
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::CheckNameConflict& /*check*/,
+                                                 std::stop_token stop) {
+  const auto free = tools_.children.names_are_free(*pass.job, stop);
+  if (!free) return tl::unexpected<base::Error>(free.error());
+  pass.name_conflict_gone = *free;
+  if (!*free) return again_after(seconds(2));
+  return kGoOn;
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::LookLive& /*look*/,
+                                                 std::stop_token stop) {
+  const auto done = tools_.observer.look_live(pass, stop);
+  if (!done) return tl::unexpected<base::Error>(done.error());
+  return kGoOn;
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::DeleteJob& /*remove*/,
+                                                 std::stop_token stop) {
+  const auto done = tools_.writer.remove(*pass.job, stop);
+  if (!done) return tl::unexpected<base::Error>(done.error());
+  return again_after(std::nullopt);
+}
+
+void GpuJobReconciler::tell(const api::GpuJob& job, const planning::Note& note) {
+  const runtime::ObjectReference about{api::kApiVersion, std::string(api::GpuJob::kType.kind),
+                                       job.metadata.key(), job.metadata.uid, job.metadata.resource_version};
+  tools_.events.record(about, note.warning ? runtime::EventType::kWarning : runtime::EventType::kNormal,
+                       note.reason, "Reconcile", note.text);
+}
+
+}  // namespace gpupool::controllers

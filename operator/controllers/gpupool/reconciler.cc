@@ -1,0 +1,92 @@
+#include "controllers/gpupool/reconciler.h"
+
+#include <algorithm>
+
+#include "api/v1alpha1/status_json.h"
+#include "kube/patch.h"
+#include "planning/pool_status.h"
+
+namespace gpupool::controllers {
+namespace {
+
+// Counts may be this old; a thousand jobs that start together then cost a few writes.
+constexpr auto kWriteInterval = std::chrono::milliseconds(250);
+
+}  // namespace
+
+base::Result<void> GpuPoolReconciler::set_finalizer(const api::GpuPool& pool, bool wanted,
+                                                    std::stop_token stop) {
+  const auto& finalizers = pool.metadata.finalizers;
+  const auto found = std::find(finalizers.begin(), finalizers.end(), api::kPoolFinalizer);
+  if ((found != finalizers.end()) == wanted) return {};
+  kube::JsonPatch patch;
+  patch.only_if_version(pool.metadata.resource_version);
+  const auto name = base::json::quote(api::kPoolFinalizer);
+  if (!wanted) {
+    patch.remove(kube::json_pointer({"metadata", "finalizers", std::to_string(found - finalizers.begin())}));
+  } else if (finalizers.empty()) {
+    patch.add("/metadata/finalizers", "[" + name + "]");
+  } else {
+    patch.add("/metadata/finalizers/-", name);
+  }
+  const auto done =
+      client_.patch(api::GpuPool::kType, pool.metadata.key(), kube::PatchType::kJson, patch.text(), "", stop);
+  if (done || done.error().code == base::ErrorCode::kNotFound) return {};
+  return tl::unexpected<base::Error>(done.error());
+}
+
+base::Duration GpuPoolReconciler::until_next_write(const std::string& pool) {
+  const std::lock_guard lock(mutex_);
+  const auto now = clock_.now();
+  const auto last = last_write_.find(pool);
+  if (last != last_write_.end() && now < last->second + kWriteInterval)
+    return last->second + kWriteInterval - now;
+  last_write_[pool] = now;
+  return base::Duration::zero();
+}
+
+void GpuPoolReconciler::count_phases() {
+  std::map<std::string, double> counts;
+  for (const char* phase :
+       {api::phase::kQueued, api::phase::kStarting, api::phase::kRunning, api::phase::kRestarting,
+        api::phase::kReleasing, api::phase::kSuspended, api::phase::kSucceeded, api::phase::kFailed}) {
+    counts[phase] = 0;
+  }
+  for (const auto& job : caches_.jobs.store().list()) {
+    const auto found = counts.find(job->status.phase.empty() ? api::phase::kQueued : job->status.phase);
+    if (found != counts.end()) ++found->second;
+  }
+  for (const auto& [phase, jobs] : counts) metrics_.set_phase_count(phase, jobs);
+}
+
+base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey& key,
+                                                            const base::Log& /*log*/, std::stop_token stop) {
+  for (const auto& job : queue_.changed_jobs(key.name)) wake_(job);
+  const auto view = queue_.view(key.name);
+  if (!view) return runtime::Requeue{};
+  const auto& pool = *view->pool;
+  if (!pool.metadata.deleting()) {
+    if (!pool.metadata.has_finalizer(api::kPoolFinalizer)) {
+      const auto done = set_finalizer(pool, true, stop);
+      if (!done) return tl::unexpected<base::Error>(done.error());
+      return runtime::Requeue{};  // the watch brings the new version
+    }
+  } else if (view->holding.empty()) {
+    const auto done = set_finalizer(pool, false, stop);
+    if (!done) return tl::unexpected<base::Error>(done.error());
+    return runtime::Requeue{};
+  }
+  count_phases();
+  const planning::PoolJobs jobs{view->holding, static_cast<std::int64_t>(view->queue.size())};
+  const auto status = planning::make_pool_status(pool, view->members, view->nodes, jobs, clock_.wall());
+  if (status == pool.status) return runtime::Requeue{};
+  if (const auto wait = until_next_write(key.name); wait > base::Duration::zero())
+    return runtime::Requeue{wait};
+  const auto patch = api::status_patch(pool.metadata.resource_version, status);
+  const auto done = client_.patch(api::GpuPool::kType, key, kube::PatchType::kMerge, patch, "status", stop);
+  if (!done && done.error().code != base::ErrorCode::kNotFound)
+    return tl::unexpected<base::Error>(done.error());
+  return runtime::Requeue{};
+}
+
+}  // namespace gpupool::controllers

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+
+#include "controllers/cluster/caches.h"
+#include "controllers/cluster/pool_queue.h"
+#include "controllers/gpujob/job_metrics.h"
+#include "kube/client.h"
+#include "runtime/controller/reconciler.h"
+
+namespace gpupool::controllers {
+
+// Keeps a GpuPool's status true, wakes the jobs whose turn has changed, and holds a pool that is being
+// deleted until its jobs have given their nodes back.
+class GpuPoolReconciler final : public runtime::Reconciler {
+ public:
+  using Wake = std::function<void(const api::ObjectKey& job)>;
+
+  GpuPoolReconciler(kube::Client& client, Caches& caches, PoolQueue& queue, JobMetrics& metrics,
+                    base::Clock& clock, Wake wake)
+      : client_(client),
+        caches_(caches),
+        queue_(queue),
+        metrics_(metrics),
+        clock_(clock),
+        wake_(std::move(wake)) {}
+  base::Result<runtime::Requeue> reconcile(const api::ObjectKey& key, const base::Log& log,
+                                           std::stop_token stop) override;
+
+ private:
+  base::Result<void> set_finalizer(const api::GpuPool& pool, bool wanted, std::stop_token stop);
+  // Zero: a status may be written now.
+  base::Duration until_next_write(const std::string& pool);
+  void count_phases();
+
+  kube::Client& client_;
+  Caches& caches_;
+  PoolQueue& queue_;
+  JobMetrics& metrics_;
+  base::Clock& clock_;
+  Wake wake_;
+  std::mutex mutex_;
+  std::map<std::string, base::SteadyTime> last_write_;
+};
+
+}  // namespace gpupool::controllers

@@ -1,0 +1,121 @@
+#include "controllers/sweeper/node_sweeper.h"
+
+#include <algorithm>
+
+#include "planning/assess_workers.h"
+#include "planning/node_gpus.h"
+
+namespace gpupool::controllers {
+namespace {
+
+using std::chrono::seconds;
+constexpr auto kRecheck = seconds(60);
+
+std::string marked_value(const api::Node& node) {
+  const auto taint = planning::lease_taint(node);
+  return taint.empty() ? node.metadata.label(api::kNodeLeaseLabel) : taint;
+}
+
+// Whether the job's lease accounts for what the node carries. While it restarts, nodes still carry the value
+// before.
+bool explains(const api::GpuJob& job, const api::Node& node, const std::string& value) {
+  if (!job.status.lease) return false;
+  const auto& lease = *job.status.lease;
+  const auto& name = node.metadata.name;
+  const auto& uid = node.metadata.uid;
+  const bool held = std::any_of(lease.nodes.begin(), lease.nodes.end(),
+                                [&](const api::NodeRef& ref) { return ref.name == name && ref.uid == uid; });
+  return held || std::any_of(lease.lost.begin(), lease.lost.end(), [&](const api::LostNode& lost) {
+           return lost.name == name && lost.uid == uid && lost.id == value;
+         });
+}
+
+api::ObjectKey parse_key(const std::string& text) {
+  const auto slash = text.find('/');
+  if (slash == std::string::npos) return {};
+  return {text.substr(0, slash), text.substr(slash + 1)};
+}
+
+}  // namespace
+
+bool marked(const api::Node& node) {
+  return !marked_value(node).empty() || node.metadata.annotations.contains(api::kLease);
+}
+
+base::Result<std::shared_ptr<const api::GpuJob>> NodeSweeper::live_job(const api::Node& node,
+                                                                       const std::string& uid,
+                                                                       std::stop_token stop) {
+  std::shared_ptr<const api::GpuJob> none;
+  if (uid.empty()) return none;
+  auto key = parse_key(node.metadata.annotation(api::kLease));
+  if (const auto cached = caches_.jobs.store().by_index(kByUid, uid); !cached.empty())
+    key = cached[0]->metadata.key();
+  if (!key.name.empty()) {
+    auto job = kube::get<api::GpuJob>(client_, key, stop);
+    if (!job && job.error().code != base::ErrorCode::kNotFound)
+      return tl::unexpected<base::Error>(job.error());
+    if (job && job->metadata.uid == uid) return std::make_shared<const api::GpuJob>(*std::move(job));
+    if (!caches_.jobs.store().by_index(kByUid, uid).empty())
+      return none;  // it was there under this very name
+  }
+  const auto all = kube::list<api::GpuJob>(client_, "", {}, stop);  // the annotation may have been edited
+  if (!all) return tl::unexpected<base::Error>(all.error());
+  for (const auto& job : *all) {
+    if (job.metadata.uid == uid) return std::make_shared<const api::GpuJob>(job);
+  }
+  return none;
+}
+
+base::Result<bool> NodeSweeper::end_pods(const std::string& node, const std::string& value,
+                                         std::stop_token stop) {
+  kube::ListOptions options;
+  options.label_selector = std::string(api::kLease) + "=" + value;
+  options.field_selector = "spec.nodeName=" + node;
+  const auto pods = kube::list<api::Pod>(client_, "", options, stop);
+  if (!pods) return tl::unexpected<base::Error>(pods.error());
+  bool ended = true;
+  for (const auto& pod : *pods) {
+    if (!pod.metadata.deleting()) {
+      if (const auto done = pods_.remove(pod, stop); !done) return tl::unexpected<base::Error>(done.error());
+    }
+    if (!planning::has_ended(pod)) {
+      ended = false;
+    } else if (const auto done = pods_.take_finalizer_off(pod, stop); !done) {
+      return tl::unexpected<base::Error>(done.error());
+    }
+  }
+  return ended;
+}
+
+base::Result<runtime::Requeue> NodeSweeper::reconcile(const api::ObjectKey& key, const base::Log& log,
+                                                      std::stop_token stop) {
+  const auto cached = caches_.newest_nodes.get(key);
+  if (cached == nullptr || !marked(*cached)) return runtime::Requeue{};
+  const auto uid_of = [](const std::string& value) {
+    const auto parsed = api::parse_lease_value(value);
+    return parsed ? parsed->job_uid : std::string();
+  };
+  for (const auto& job : caches_.jobs.store().by_index(kByUid, uid_of(marked_value(*cached)))) {
+    const auto newest = caches_.newest_jobs.get(job->metadata.key());
+    if (newest != nullptr && explains(*newest, *cached, marked_value(*cached)))
+      return runtime::Requeue{kRecheck};
+  }
+  const auto node = kube::get<api::Node>(client_, key, stop);
+  if (!node && node.error().code == base::ErrorCode::kNotFound) return runtime::Requeue{};
+  if (!node) return tl::unexpected<base::Error>(node.error());
+  const auto value = marked_value(*node);
+  const auto job = live_job(*node, uid_of(value), stop);
+  if (!job) return tl::unexpected<base::Error>(job.error());
+  if (*job != nullptr && explains(**job, *node, value)) return runtime::Requeue{kRecheck};
+  if (!value.empty()) {
+    const auto ended = end_pods(key.name, value, stop);
+    if (!ended) return tl::unexpected<base::Error>(ended.error());
+    if (!*ended) return runtime::Requeue{seconds(1)};
+  }
+  const auto done = nodes_.strip(*node, stop);
+  if (!done) return tl::unexpected<base::Error>(done.error());
+  log.info("removed a lease that no job holds", {{"node", key.name}, {"lease", value}});
+  return runtime::Requeue{};
+}
+
+}  // namespace gpupool::controllers

@@ -1,0 +1,118 @@
+#include "controllers/wiring.h"
+
+#include <set>
+
+#include "controllers/sweeper/node_sweeper.h"
+#include "planning/job_status.h"
+
+namespace gpupool::controllers {
+namespace {
+
+using runtime::Change;
+using runtime::Priority;
+
+template <class K>
+Priority priority_of(const Change<K>& change) {
+  return change.initial ? Priority::kBackground : Priority::kLive;
+}
+
+void wake_pools(const Caches& caches, runtime::WorkQueue& pools, Priority priority) {
+  for (const auto& pool : caches.pools.store().list()) pools.add(pool->metadata.key(), priority);
+}
+
+// What of a job matters to its pool's queue.
+bool concerns_queue(const api::GpuJob& before, const api::GpuJob& after) {
+  return before.metadata.generation != after.metadata.generation ||
+         before.metadata.deleting() != after.metadata.deleting() ||
+         before.status.lease != after.status.lease || before.status.phase != after.status.phase;
+}
+
+// Nodes that the job's lease names in one version and not in the other.
+std::set<std::string> nodes_of(const api::GpuJob& job) {
+  std::set<std::string> names;
+  if (!job.status.lease) return names;
+  for (const auto& node : job.status.lease->nodes) names.insert(node.name);
+  for (const auto& node : job.status.lease->lost) names.insert(node.name);
+  return names;
+}
+
+void on_job(const Change<api::GpuJob>& change, const Caches& caches, PoolQueue& pool_queue,
+            const Queues& queues) {
+  const auto& any = change.after ? *change.after : *change.before;
+  queues.jobs.add(any.metadata.key(), priority_of(change));
+  if (change.before && change.after && !concerns_queue(*change.before, *change.after)) return;
+  pool_queue.invalidate();
+  queues.pools.add({"", any.spec.pool}, priority_of(change));
+  if (!change.before) return;
+  if (change.before->spec.pool != any.spec.pool) queues.pools.add({"", change.before->spec.pool});
+  const auto now = change.after ? nodes_of(*change.after) : std::set<std::string>();
+  for (const auto& node : nodes_of(*change.before)) {
+    if (!now.contains(node)) queues.nodes.add({"", node});
+  }
+  if (change.after) return;
+  for (const auto& pod : caches.pods.store().by_index(kByJobUid, change.before->metadata.uid)) {
+    queues.pods.add(pod->metadata.key());
+  }
+}
+
+void wake_holder(const Caches& caches, runtime::WorkQueue& jobs, const api::Node& node, Priority priority) {
+  for (const auto& job : caches.jobs.store().list()) {
+    if (nodes_of(*job).contains(node.metadata.name)) jobs.add(job->metadata.key(), priority);
+  }
+}
+
+void on_node(const Change<api::Node>& change, const Caches& caches, PoolQueue& pool_queue,
+             const Queues& queues) {
+  pool_queue.invalidate();
+  wake_pools(caches, queues.pools, priority_of(change));
+  const auto& any = change.after ? *change.after : *change.before;
+  wake_holder(caches, queues.jobs, any, priority_of(change));
+  if (change.after && marked(*change.after)) queues.nodes.add(any.metadata.key(), priority_of(change));
+}
+
+// A child belongs to the job that controls it.
+template <class K>
+auto on_child(runtime::WorkQueue& jobs) {
+  return [&jobs](const Change<K>& change) {
+    const auto& metadata = change.after ? change.after->metadata : change.before->metadata;
+    const auto job = metadata.label(api::kJobNameLabel);
+    if (!job.empty()) jobs.add({metadata.ns, job}, priority_of(change));
+  };
+}
+
+}  // namespace
+
+void connect(Caches& caches, PoolQueue& pool_queue, Queues queues) {
+  caches.jobs.on_change([&caches, &pool_queue, queues](const Change<api::GpuJob>& change) {
+    on_job(change, caches, pool_queue, queues);
+  });
+  caches.nodes.on_change([&caches, &pool_queue, queues](const Change<api::Node>& change) {
+    on_node(change, caches, pool_queue, queues);
+  });
+  caches.pools.on_change([&caches, &pool_queue, queues](const Change<api::GpuPool>& change) {
+    const auto& any = change.after ? *change.after : *change.before;
+    const bool only_status = change.before && change.after &&
+                             change.before->metadata.generation == change.after->metadata.generation &&
+                             change.before->metadata.finalizers == change.after->metadata.finalizers &&
+                             change.before->metadata.deleting() == change.after->metadata.deleting();
+    if (only_status) return;
+    pool_queue.invalidate();
+    wake_pools(caches, queues.pools, priority_of(change));
+    for (const auto& job : caches.jobs.store().list()) {
+      if (job->spec.pool == any.metadata.name) queues.jobs.add(job->metadata.key(), Priority::kBackground);
+    }
+  });
+  caches.pods.on_change(on_child<api::Pod>(queues.jobs));
+  caches.pods.on_change([&caches, queues](const Change<api::Pod>& change) {
+    if (!change.after) return;
+    const auto uid = change.after->metadata.label(api::kJobUidLabel);
+    if (caches.jobs.store().by_index(kByUid, uid).empty()) {
+      queues.pods.add_after(change.after->metadata.key(), std::chrono::seconds(1));
+    }
+  });
+  caches.stateful_sets.on_change(on_child<api::StatefulSet>(queues.jobs));
+  caches.batch_jobs.on_change(on_child<api::BatchJob>(queues.jobs));
+  caches.services.on_change(on_child<api::Service>(queues.jobs));
+}
+
+}  // namespace gpupool::controllers

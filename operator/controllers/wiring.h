@@ -1,0 +1,21 @@
+#pragma once
+
+#include "controllers/cluster/caches.h"
+#include "controllers/cluster/pool_queue.h"
+#include "runtime/controller/controller.h"
+
+namespace gpupool::controllers {
+
+// The queues that changes lead to.
+struct Queues {
+  runtime::WorkQueue& jobs;
+  runtime::WorkQueue& pools;
+  runtime::WorkQueue& nodes;  // of the node sweeper
+  runtime::WorkQueue& pods;   // of the pod sweeper
+};
+
+// Maps every change in the caches to the keys to look at. Once, before the manager starts; everything
+// outlives the caches' threads.
+void connect(Caches& caches, PoolQueue& pool_queue, Queues queues);
+
+}  // namespace gpupool::controllers
