@@ -161,9 +161,10 @@ class Reader {
 
  private:
   struct Frame {
+    Frame(const Type* t, void* address) : type(t), target(address) {}
     const Type* type;
     void* target;
-    std::string key = {};          // objects and maps: of the current value
+    std::string key;               // objects and maps: of the current value
     const Field* field = nullptr;  // objects: null while the current value is unknown
     std::size_t next_index = 0;    // arrays
   };
@@ -235,7 +236,7 @@ class Reader {
       default:
         return mismatch(slot);
     }
-    frames_.push_back(Frame{slot.type, slot.target});
+    frames_.emplace_back(slot.type, slot.target);
     return true;
   }
 

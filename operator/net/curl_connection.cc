@@ -40,7 +40,7 @@ CurlConnection::CurlConnection(const CurlTarget& target, std::shared_ptr<const T
   curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, 1L);
 }
 
-base::Result<HttpResponse> CurlConnection::perform(CurlExchange& exchange, std::stop_token stop) {
+base::Result<HttpResponse> CurlConnection::perform(CurlExchange& exchange, const std::stop_token& stop) {
   const HttpRequest& request = exchange.request();
   const auto cancelled = [&] {
     return base::fail(base::ErrorCode::kCancelled, describe(target_, request) + ": stopped");
@@ -100,8 +100,7 @@ base::Result<void> CurlConnection::set_headers(const HttpRequest& request) {
   const auto append = [this](const std::string& line) {
     curl_slist* const longer = curl_slist_append(headers_.get(), line.c_str());
     if (!longer) throw std::bad_alloc();
-    static_cast<void>(headers_.release());
-    headers_.reset(longer);
+    if (!headers_) headers_.reset(longer);  // afterwards the first element stays the same
   };
   append("Expect:");  // no 100-continue: it costs a round trip, or a second where the server ignores it
   if (overrides_server_name()) append("Host: " + target_.url.authority);
@@ -116,8 +115,7 @@ base::Result<void> CurlConnection::set_headers(const HttpRequest& request) {
 
 CurlConnection::Outcome CurlConnection::run(const CurlExchange& exchange, const std::stop_token& stop) {
   using std::chrono::milliseconds;
-  const bool limited = exchange.streaming() && exchange.request().idle_timeout;
-  const milliseconds idle_limit = limited ? *exchange.request().idle_timeout : milliseconds{};
+  const milliseconds idle_limit = exchange.idle_limit();
   CURLM* const multi = multi_.get();
   const std::stop_callback wake(stop, [multi] { curl_multi_wakeup(multi); });
   while (true) {
@@ -126,7 +124,7 @@ CurlConnection::Outcome CurlConnection::run(const CurlExchange& exchange, const 
     if (running == 0) return Outcome::kDone;
     if (stop.stop_requested()) return Outcome::kStopped;
     milliseconds wait = kLongestPoll;
-    if (limited) {
+    if (idle_limit > milliseconds::zero()) {
       const auto idle = std::chrono::steady_clock::now() - exchange.last_activity();
       if (idle >= idle_limit) return Outcome::kIdle;
       wait = std::min(wait, std::chrono::ceil<milliseconds>(idle_limit - idle));
@@ -141,7 +139,7 @@ base::Result<HttpResponse> CurlConnection::finish(CurlExchange& exchange, Outcom
   };
   if (outcome == Outcome::kStopped) return failed(base::ErrorCode::kCancelled, "stopped");
   if (outcome == Outcome::kIdle) {
-    const auto limit = std::to_string(exchange.request().idle_timeout->count());
+    const auto limit = std::to_string(exchange.idle_limit().count());
     return failed(base::ErrorCode::kTimeout, "no byte for " + limit + " ms");
   }
   const CURLcode code = result_of(multi_.get());

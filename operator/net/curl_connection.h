@@ -29,7 +29,7 @@ class CurlConnection {
   CurlConnection(const CurlTarget& target, std::shared_ptr<const TlsMaterial> tls);
 
   // Throws what the exchange's sink threw.
-  base::Result<HttpResponse> perform(CurlExchange& exchange, std::stop_token stop);
+  base::Result<HttpResponse> perform(CurlExchange& exchange, const std::stop_token& stop);
 
   const std::shared_ptr<const TlsMaterial>& tls() const { return tls_; }
 

@@ -21,6 +21,11 @@ class CurlExchange {
 
   const HttpRequest& request() const { return request_; }
   bool streaming() const { return sink_ != nullptr; }
+  // Zero: none.
+  std::chrono::milliseconds idle_limit() const {
+    return sink_ ? request_.idle_timeout.value_or(std::chrono::milliseconds::zero())
+                 : std::chrono::milliseconds::zero();
+  }
   HttpResponse& response() { return response_; }
   std::chrono::steady_clock::time_point last_activity() const { return last_activity_; }
   // libcurl takes a connection that ends within the headers for a complete answer.

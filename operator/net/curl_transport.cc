@@ -96,7 +96,7 @@ base::Result<HttpResponse> CurlTransport::send(const HttpRequest& request, std::
   auto connection = impl_->connection();
   if (!connection) return tl::unexpected<base::Error>(std::move(connection.error()));
   CurlExchange exchange(request, nullptr);
-  auto response = (*connection)->perform(exchange, std::move(stop));
+  auto response = (*connection)->perform(exchange, stop);
   if (response) impl_->pool.give_back(std::move(*connection));
   return response;
 }
@@ -106,7 +106,7 @@ base::Result<HttpResponse> CurlTransport::stream(const HttpRequest& request, con
   auto connection = impl_->new_connection();
   if (!connection) return tl::unexpected<base::Error>(std::move(connection.error()));
   CurlExchange exchange(request, &sink);
-  return (*connection)->perform(exchange, std::move(stop));
+  return (*connection)->perform(exchange, stop);
 }
 
 }  // namespace gpupool::net

@@ -20,7 +20,7 @@ struct TlsMaterial {
 // A server and how to reach it.
 struct Endpoint {
   std::string url = {};        // https://host:port[/prefix], http:// too; IPv6 hosts in brackets
-  std::string proxy_url = {};  // http, https or socks5; empty: none
+  std::string proxy_url = {};  // http, https or socks5; empty: as https_proxy and no_proxy say
   bool compression = true;
   // Asked before each new connection and at most every few seconds; when the answer changes, pooled
   // connections made with the old one are not used again. Must be thread-safe. An error keeps the last good
