@@ -22,8 +22,9 @@ Json to_json(const std::vector<Condition>& conditions) {
                     {"status", condition.status},
                     {"observedGeneration", condition.observed_generation},
                     {"lastTransitionTime", time_or_null(condition.last_transition_time)},
-                    {"reason", condition.reason},
-                    {"message", condition.message}});
+                    {"reason", condition.reason}});
+    // 1.20 reads an empty string inside a list as null and refuses it.
+    if (!condition.message.empty()) list.back()["message"] = condition.message;
   }
   return list;
 }
