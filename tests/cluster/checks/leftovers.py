@@ -8,7 +8,8 @@ import subprocess
 from harness import processes, state as states
 
 FOLDERS = ["/run", "/run/netns", "/run/containerd", "/var/lib", "/var/lib/kubelet", "/var/lib/cni", "/var/log",
-           "/var/log/pods", "/var/log/containers", "/etc/cni", "/opt"]
+           "/var/log/pods", "/var/log/containers", "/etc/cni", "/opt",
+           "/usr/libexec/kubernetes"]
 
 
 def _output(*command):

@@ -48,7 +48,7 @@ class Node:
         self._write("var/lib/cni/conf/10-pods.conflist", node_config.cni(self.addresses.pods(self.index)))
         self._write("var/lib/kubelet/resolv.conf", f"nameserver {self.addresses.hub}\n")
         self._write("var/lib/kubelet/config.json", node_config.kubelet(
-            self.facts["minor"], cgroups.group(self.state.name, self.name), self.addresses.hub, self.facts["grace"]))
+            self.facts["kubelet_minor"], cgroups.group(self.state.name, self.name), self.addresses.hub, self.facts["grace"]))
         self._write("var/lib/kubelet/kubeconfig", kubeconfig.render(
             self.state.name, self.facts["server"], f"{pki}/ca.crt",
             kubeconfig.certificate_user(pki, f"node-{self.name}")))
@@ -92,7 +92,7 @@ class Node:
             self.init(), self.log("kubelet"), "/opt/gpupool/kubelet", "--config=/var/lib/kubelet/config.json",
             "--kubeconfig=/var/lib/kubelet/kubeconfig", f"--hostname-override={self.name}",
             f"--node-ip={self.addresses.node(self.index)}", "--cert-dir=/var/lib/kubelet/pki",
-            *node_config.kubelet_flags(self.facts["minor"]),
+            *node_config.kubelet_flags(self.facts["kubelet_minor"]),
             # Old kubelets ask Amazon for registry passwords, and wait seconds for no answer.
             environment={"AWS_EC2_METADATA_DISABLED": "true"})
 

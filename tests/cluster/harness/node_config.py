@@ -40,6 +40,7 @@ def kubelet(minor, cgroup_root, dns, grace_seconds):
         "cgroupDriver": "cgroupfs", "cgroupRoot": cgroup_root, "failSwapOn": False,
         "clusterDomain": "cluster.local", "clusterDNS": [dns], "resolvConf": "/var/lib/kubelet/resolv.conf",
         "evictionHard": {"memory.available": "50Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
+        "volumePluginDir": "/var/lib/kubelet/volume-plugins",
         # Unpacked images are mounts that cannot be deleted, and nothing could be pulled again.
         "imageGCHighThresholdPercent": 100, "imageGCLowThresholdPercent": 99,
         "makeIPTablesUtilChains": False, "serializeImagePulls": False, "registryPullQPS": 0, "eventRecordQPS": 0,

@@ -76,15 +76,20 @@ def namespace(pid, kind="pid"):
         return None
 
 
+def members(space):
+    return [pid for pid in all_pids() if namespace(pid) == space]
+
+
 def pids_of(init, program):
     """Processes of the namespace of `init` that run the program with this file name."""
-    space = namespace(init)
-    return [pid for pid in all_pids() if os.path.basename(title(pid)) == program and namespace(pid) == space]
+    return [pid for pid in members(namespace(init)) if os.path.basename(title(pid)) == program]
 
 
 def inside(init, *command):
-    """The command line that runs `command` in the mount, network, UTS and PID namespaces of `init`."""
-    return ["nsenter", "-t", str(init), "-m", "-n", "-u", "-p", "--", *command]
+    """The command line that runs `command` in the mount, network, UTS and PID namespaces of `init`.
+
+    The root is taken over too: in a chroot it is not the root of the mount namespace."""
+    return ["nsenter", "-t", str(init), "-m", "-n", "-u", "-p", "-r", "-w", "--", *command]
 
 
 def run_inside(init, *command, check=True, **options):

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from . import (certificates, control_plane, dns, gpus, image_store, network, processes, teardown)
+from . import certificates, control_plane, dns, gpus, image_store, network, processes, state as states, teardown
 from .api import Api
 from .binaries import Binaries, minor_version
 from .errors import ClusterError
@@ -13,13 +13,14 @@ from .node import Node
 from .progress import Progress
 
 KEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeper.py")
-CONTROL_PLANE = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"]
+CONTROL_PLANE = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"]
 
 
 def up(state, options):
     """Starts the cluster; whatever goes wrong, also Ctrl-C, nothing of it is left."""
     if os.geteuid() != 0:
         raise ClusterError("a cluster needs root: namespaces, mounts and cgroups")
+    check_file_system()
     programs = Binaries(CONTROL_PLANE + ([] if options.control_plane_only else ["kubelet"]))
     images = image_store.NONE
     if not options.control_plane_only:
@@ -38,12 +39,23 @@ def up(state, options):
         raise
 
 
+def check_file_system():
+    kind = subprocess.run(["stat", "-f", "-c", "%T", states.root()], capture_output=True, text=True, check=True).stdout
+    if kind.strip() == "overlayfs":
+        raise ClusterError(f"{states.root()} is on an overlay, on which containers cannot be unpacked: "
+                           "set GPUPOOL_CLUSTERS to a folder on a disk or tmpfs")
+
+
 def _start(state, options, programs, images, progress):
     nodes = [] if options.control_plane_only else options.nodes.split(",")
     minor = minor_version(programs.paths["kube-apiserver"])
-    state.remember(owner=options.owner_pid, minor=minor, nodes=nodes, grace=options.node_monitor_grace_period,
-                   images=images.folder, kubelet=programs.paths.get("kubelet"), binaries=programs.folder)
+    state.remember(nodes=nodes, grace=options.node_monitor_grace_period, images=images.folder,
+                   kubectl=programs.paths["kubectl"])
+    if nodes:
+        kubelet = programs.paths["kubelet"]
+        state.remember(kubelet=kubelet, kubelet_minor=minor_version(kubelet))
     init = _start_keeper(state, options.owner_pid, images)
+    state.remember(namespace=processes.namespace(init))
     addresses = network.claim(state.name, init)
     server = f"https://{addresses.hub}:443"
     state.remember(slot=addresses.slot, hub=addresses.hub, server=server)
@@ -59,7 +71,7 @@ def _start(state, options, programs, images, progress):
         node.write_files()
         node.start_namespaces()
         node.start_containerd()
-    if minor < 24:
+    if nodes and state.facts()["kubelet_minor"] < 24:
         # These kubelets look for Docker for 5 s before they ask for the API server: let that pass meanwhile.
         _start_kubelets(started)
     api = Api(state)

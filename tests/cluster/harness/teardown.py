@@ -22,6 +22,10 @@ def end_processes(state):
     if init is not None:
         # The kernel kills the whole namespace with its process 1, and lets it go only after the last one.
         processes.kill_and_wait(init, timeout=30)
+    # One that is dying already has no name any more.
+    space = state.facts().get("namespace")
+    if space:
+        processes.wait_for(f"the processes of {state.name} to end", lambda: not processes.members(space), 30)
 
 
 def remove_folder(folder):
