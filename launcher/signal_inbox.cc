@@ -15,10 +15,8 @@ SignalInbox::SignalInbox() {
   for (const int fault : {SIGILL, SIGABRT, SIGFPE, SIGSEGV, SIGBUS, SIGTRAP, SIGSYS})
     ::sigdelset(&taken, fault);
   ::pthread_sigmask(SIG_BLOCK, &taken, &found_mask_);
-  // A broken stdout is an error of a write here, not a reason to die; a child's end must be noticed.
+  // Found ignored, it would hide how children end.
   struct sigaction action{};
-  action.sa_handler = SIG_IGN;
-  ::sigaction(SIGPIPE, &action, &found_pipe_);
   action.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &action, &found_child_);
   fd_ = UniqueFd(::signalfd(-1, &taken, SFD_NONBLOCK | SFD_CLOEXEC));
@@ -41,7 +39,6 @@ int SignalInbox::wait_for_stop() {
 }
 
 void SignalInbox::restore_for_exec() const {
-  ::sigaction(SIGPIPE, &found_pipe_, nullptr);
   ::sigaction(SIGCHLD, &found_child_, nullptr);
   ::pthread_sigmask(SIG_SETMASK, &found_mask_, nullptr);
 }

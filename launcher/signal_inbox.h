@@ -32,7 +32,6 @@ class SignalInbox {
  private:
   UniqueFd fd_;
   sigset_t found_mask_{};
-  struct sigaction found_pipe_{};
   struct sigaction found_child_{};
 };
 

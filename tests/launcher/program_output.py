@@ -94,6 +94,8 @@ class Output(LauncherCase):
         self.assertEqual(process.stderr.readline(), b"ended\n")
         while not (self.state / "result.json").exists():
             self.assertIsNone(process.poll())
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(0.5)
         self.assertEqual(len(process.communicate(timeout=HANG_LIMIT)[0]), 120_000)
         self.assertEqual(process.returncode, 0)
 

@@ -76,6 +76,10 @@ class Signals(LauncherCase):
 
 
 class Processes(LauncherCase):
+    def test_ignored_child_signal_hides_no_exit_code(self):
+        done = self.run_launcher("sh", "-c", "exit 5", wrapper=["sh", "-c", 'trap "" CHLD; exec "$@"', "sh"])
+        self.assertEqual(done.returncode, 5)
+
     def test_orphans_are_reaped(self):
         self.assertEqual(self.run_launcher(sys.executable, "-c", ORPHAN).returncode, 0)
 
