@@ -102,7 +102,8 @@ def _private_containerd(work):
                   f'disabled_plugins = ["io.containerd.grpc.v1.cri"]\n[grpc]\n  address = "{socket}"\n')
     with open(log, "wb") as out:
         server = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child=KILL",
-                                   "--mount", "--mount-proc", "containerd", "-c", config],
+                                   "--mount", "--propagation", "unchanged", "sh", "-c",
+                                   processes.PRIVATE_MOUNTS + ' && exec containerd -c "$0"', config],
                                   stdin=subprocess.DEVNULL, stdout=out, stderr=out)
 
     def call(*arguments):

@@ -28,11 +28,11 @@ def watch(pid):
 
 def start_init(name):
     # Ignoring SIGCHLD makes the kernel reap what is orphaned in the namespace.
-    script = 'trap "" CHLD; exec -a "$0" sleep infinity'
+    script = processes.PRIVATE_MOUNTS + ' && trap "" CHLD && exec -a "$0" sleep infinity'
     return subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL",
-         "unshare", "--pid", "--fork", "--kill-child=KILL", "--net", "--uts", "--mount", "--propagation", "private",
-         "--mount-proc", "bash", "-c", script, processes.cluster_title(name)])
+         "unshare", "--pid", "--fork", "--kill-child=KILL", "--net", "--uts", "--mount", "--propagation",
+         "unchanged", "bash", "-c", script, processes.cluster_title(name)])
 
 
 def main():

@@ -13,6 +13,11 @@ import time
 from .errors import ClusterError
 
 
+# Shell commands for a new mount and PID namespace. `unshare` could do it, but not in a chroot, where / is no mount:
+# entering the namespace once more leads to its true root.
+PRIVATE_MOUNTS = "nsenter --mount=/proc/self/ns/mnt mount --make-rprivate / && mount -t proc proc /proc"
+
+
 def cluster_title(cluster):
     return f"gpupool-cluster:{cluster}"
 
