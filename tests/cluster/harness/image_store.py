@@ -99,7 +99,7 @@ def _private_containerd(work):
     socket = os.path.join(work, "state", "sock")
     with open(config, "w", encoding="utf-8") as out:
         out.write(f'version = 2\nroot = "{work}/root"\nstate = "{work}/state"\n'
-                  f'disabled_plugins = ["io.containerd.grpc.v1.cri"]\n[grpc]\n  address = "{socket}"\n')
+                  f'disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.internal.v1.opt"]\n[grpc]\n  address = "{socket}"\n')
     with open(log, "wb") as out:
         server = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child=KILL",
                                    "--mount", "--propagation", "unchanged", "sh", "-c",
