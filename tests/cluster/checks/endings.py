@@ -32,7 +32,7 @@ def namespaces_of(names):
     found = set()
     for pid in processes.all_pids():
         title = processes.title(pid)
-        if any(title in (processes.cluster_title(n),) or title.startswith(processes.node_title(n, "")) for n in names):
+        if any(title == processes.cluster_title(n) or title.startswith(processes.node_title(n, "")) for n in names):
             found.add(processes.namespace(pid))
     return found
 

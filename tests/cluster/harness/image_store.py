@@ -98,8 +98,8 @@ def _private_containerd(work):
     config, log = os.path.join(work, "config.toml"), os.path.join(work, "log")
     socket = os.path.join(work, "state", "sock")
     with open(config, "w", encoding="utf-8") as out:
-        out.write(f'version = 2\nroot = "{work}/root"\nstate = "{work}/state"\n'
-                  f'disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.internal.v1.opt"]\n[grpc]\n  address = "{socket}"\n')
+        out.write(f'version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.internal.v1.opt"]\n'
+                  f'root = "{work}/root"\nstate = "{work}/state"\n[grpc]\n  address = "{socket}"\n')
     with open(log, "wb") as out:
         server = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child=KILL",
                                    "--mount", "--propagation", "unchanged", "sh", "-c",

@@ -66,7 +66,8 @@ class Node:
         title = processes.node_title(self.state.name, self.name)
         processes.start_inside(
             self.hub(), self.log("node"), "unshare", "--pid", "--fork", "--kill-child=KILL", "--net", "--uts",
-            "--mount", "--propagation", "unchanged", NODE_ROOT, title, self.folder, self.facts["kubelet"], self.facts["images"])
+            "--mount", "--propagation", "unchanged", NODE_ROOT, title, self.folder, self.facts["kubelet"],
+            self.facts["images"])
         try:
             processes.wait_for(f"node {self.name}", lambda: os.path.exists(started) and self.init(), 20)
         except ClusterError as error:

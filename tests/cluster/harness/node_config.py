@@ -16,6 +16,7 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "gpupool.dev/pause:1"
   restrict_oom_score_adj = true
+  disable_apparmor = true # a loaded profile would stay in the machine's kernel
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = "/var/lib/cni/conf"
@@ -59,4 +60,5 @@ def kubelet_flags(minor):
     """Flags for what the configuration file cannot say in that version."""
     if minor >= 27:
         return []
-    return ["--container-runtime=remote", f"--container-runtime-endpoint=unix://{SOCKET}", "--enforce-node-allocatable="]
+    return ["--container-runtime=remote", f"--container-runtime-endpoint=unix://{SOCKET}",
+            "--enforce-node-allocatable="]

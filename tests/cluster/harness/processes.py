@@ -105,12 +105,15 @@ def run_inside(init, *command, check=True, **options):
 
 
 def start_inside(init, log, *command, environment=None):
-    """Starts a daemon whose parent becomes `init`, so nothing of it is left outside. Output is appended to `log`."""
+    """Starts a daemon whose parent becomes `init`, so nothing of it is left outside. Output is appended to `log`.
+
+    The machine's proxy cannot reach the cluster, so the daemon does not hear of it."""
+    inherited = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
     with open(log, "ab") as out:
         # The shell ends at once: the daemon is then a child of the namespace's process 1.
         subprocess.run(inside(init, "sh", "-c", 'setsid "$@" </dev/null &', "sh", *command),
                        stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=True,
-                       env={**os.environ, **(environment or {})})
+                       env={**inherited, **(environment or {})})
 
 
 def kill_and_wait(pid, sig=signal.SIGKILL, timeout=10.0):

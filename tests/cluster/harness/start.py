@@ -40,8 +40,8 @@ def up(state, options):
 
 
 def check_file_system():
-    kind = subprocess.run(["stat", "-f", "-c", "%T", states.root()], capture_output=True, text=True, check=True).stdout
-    if kind.strip() == "overlayfs":
+    kind = subprocess.run(["stat", "-f", "-c", "%T", states.root()], capture_output=True, text=True, check=True)
+    if kind.stdout.strip() == "overlayfs":
         raise ClusterError(f"{states.root()} is on an overlay, on which containers cannot be unpacked: "
                            "set GPUPOOL_CLUSTERS to a folder on a disk or tmpfs")
 
