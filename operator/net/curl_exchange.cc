@@ -2,9 +2,7 @@
 
 #include <curl/curl.h>
 
-#include <algorithm>
 #include <charconv>
-#include <cstring>
 
 namespace gpupool::net {
 
@@ -51,9 +49,7 @@ std::size_t CurlExchange::on_body(char* data, std::size_t size, std::size_t coun
 
 std::size_t CurlExchange::on_send(char* buffer, std::size_t size, std::size_t count, void* self) {
   auto& exchange = *static_cast<CurlExchange*>(self);
-  const std::string& body = exchange.request_.body;
-  const std::size_t length = std::min(size * count, body.size() - exchange.sent_);
-  std::memcpy(buffer, body.data() + exchange.sent_, length);
+  const std::size_t length = exchange.request_.body.copy(buffer, size * count, exchange.sent_);
   exchange.sent_ += length;
   return length;
 }

@@ -36,8 +36,8 @@ TEST(JsonErrors, NameThePathAndWhatWasExpected) {
 }
 
 TEST(JsonErrors, NumbersThatDoNotFit) {
-  for (const char* number :
-       {"1.5", "9223372036854775808", "18446744073709551616", "1e19", "-9223372036854775809", "1e300"}) {
+  for (const char* number : {"1.5", "9223372036854775808", "9223372036854775808.0", "18446744073709551616",
+                             "1e19", "-9223372036854775809", "1e300"}) {
     EXPECT_EQ(error_of(std::string(R"({"count": )") + number + "}"),
               "JSON: count: expected a 64-bit integer");
   }

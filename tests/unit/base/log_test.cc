@@ -19,7 +19,10 @@ std::vector<Json> lines_of(const Write& write) {
   write();
   std::istringstream text(testing::internal::GetCapturedStderr());
   std::vector<Json> lines;
-  for (std::string line; std::getline(text, line);) lines.push_back(Json::parse(line));
+  for (std::string line; std::getline(text, line);) {
+    lines.push_back(Json::parse(line));
+    EXPECT_EQ(lines.back().dump(), line);  // compact, and no key twice
+  }
   return lines;
 }
 

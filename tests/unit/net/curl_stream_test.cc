@@ -4,6 +4,7 @@
 #include <latch>
 #include <thread>
 
+#include "base/clock.h"
 #include "net/curl_transport.h"
 #include "tests/unit/net/scripted_server.h"
 
@@ -23,6 +24,9 @@ std::string chunk(const std::string& data) {
   std::snprintf(size.data(), size.size(), "%zx\r\n", data.size());
   return size.data() + data + "\r\n";
 }
+
+// A slow server.
+void pause(base::Duration how_long) { base::SystemClock().sleep_for(how_long, {}); }
 
 const HttpRequest kWatch{.target = "/watch", .timeout = std::nullopt};
 
@@ -122,26 +126,27 @@ TEST(CurlStream, WhatTheReaderThrowsComesOut) {
       std::runtime_error);
 }
 
+// The first timer of libcurl's is over after 200 ms, the next one fires after 10 s: in between only the stop
+// can end the call.
 TEST(CurlStream, AStopEndsItWhileTheServerIsSilent) {
   const ScriptedServer server([](Peer& peer) {
     peer.read_request();
+    pause(500ms);
     peer.write(kChunked + chunk("one\n"));
     peer.wait_until_client_closes();
   });
-  for (int round = 0; round < 20; ++round) {
-    std::latch begun(1);
-    std::jthread watch([&](std::stop_token stop) {
-      const auto response =
-          stream(server, kWatch, [&](std::string_view) { return begun.count_down(), true; }, stop);
-      ASSERT_FALSE(response);
-      EXPECT_EQ(response.error().code, ErrorCode::kCancelled);
-    });
-    begun.wait();
-    watch.request_stop();
-    const auto asked = std::chrono::steady_clock::now();
-    watch.join();
-    EXPECT_LT(std::chrono::steady_clock::now() - asked, 10s);  // libcurl's own timers end nothing that soon
-  }
+  std::latch begun(1);
+  std::jthread watch([&](std::stop_token stop) {
+    const auto response =
+        stream(server, kWatch, [&](std::string_view) { return begun.count_down(), true; }, stop);
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().code, ErrorCode::kCancelled);
+  });
+  begun.wait();
+  const auto asked = std::chrono::steady_clock::now();
+  watch.request_stop();
+  watch.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - asked, 5s);
 }
 
 TEST(CurlStream, SilenceOverTheIdleLimitIsATimeout) {
@@ -163,11 +168,8 @@ TEST(CurlStream, BytesKeepItAliveBeyondTheIdleLimit) {
   const ScriptedServer server([](Peer& peer) {
     peer.read_request();
     peer.write(kChunked);
-    std::mutex mutex;
-    std::condition_variable_any never;
-    std::unique_lock lock(mutex);
     for (int i = 0; i < 15; ++i) {
-      never.wait_for(lock, 100ms, [] { return false; });
+      pause(100ms);
       peer.write(chunk("x"));
     }
     peer.write("0\r\n\r\n");
