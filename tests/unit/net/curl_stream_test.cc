@@ -131,7 +131,6 @@ TEST(CurlStream, WhatTheReaderThrowsComesOut) {
 TEST(CurlStream, AStopEndsItWhileTheServerIsSilent) {
   const ScriptedServer server([](Peer& peer) {
     peer.read_request();
-    pause(500ms);
     peer.write(kChunked + chunk("one\n"));
     peer.wait_until_client_closes();
   });
@@ -143,6 +142,7 @@ TEST(CurlStream, AStopEndsItWhileTheServerIsSilent) {
     EXPECT_EQ(response.error().code, ErrorCode::kCancelled);
   });
   begun.wait();
+  pause(500ms);
   const auto asked = std::chrono::steady_clock::now();
   watch.request_stop();
   watch.join();
