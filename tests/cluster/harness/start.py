@@ -5,7 +5,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from . import certificates, control_plane, dns, gpus, image_store, network, processes, state as states, teardown
+from . import certificates, control_plane, dns, gpus, image_store, network, processes, teardown
 from .api import Api
 from .binaries import Binaries, minor_version
 from .errors import ClusterError
@@ -20,7 +20,6 @@ def up(state, options):
     """Starts the cluster; whatever goes wrong, also Ctrl-C, nothing of it is left."""
     if os.geteuid() != 0:
         raise ClusterError("a cluster needs root: namespaces, mounts and cgroups")
-    check_file_system()
     programs = Binaries(CONTROL_PLANE + ([] if options.control_plane_only else ["kubelet"]))
     images = image_store.NONE
     if not options.control_plane_only:
@@ -30,6 +29,7 @@ def up(state, options):
     progress = Progress(state.name)
     state.create()
     try:
+        check_file_system(state)
         state.remember(starter=processes.identity(os.getpid()))
         _start(state, options, programs, images, progress)
         state.remember(ready=True)
@@ -39,10 +39,10 @@ def up(state, options):
         raise
 
 
-def check_file_system():
-    kind = subprocess.run(["stat", "-f", "-c", "%T", states.root()], capture_output=True, text=True, check=True)
+def check_file_system(state):
+    kind = subprocess.run(["stat", "-f", "-c", "%T", state.folder], capture_output=True, text=True, check=True)
     if kind.stdout.strip() == "overlayfs":
-        raise ClusterError(f"{states.root()} is on an overlay, on which containers cannot be unpacked: "
+        raise ClusterError(f"{state.folder} is on an overlay, on which containers cannot be unpacked: "
                            "set GPUPOOL_CLUSTERS to a folder on a disk or tmpfs")
 
 

@@ -15,6 +15,8 @@ def root():
 
 def names():
     """Every cluster with a folder, running or not."""
+    if not os.path.isdir(root()):
+        return []
     return sorted(f[len(PREFIX):] for f in os.listdir(root()) if f.startswith(PREFIX))
 
 
@@ -35,6 +37,7 @@ class State:
 
     def create(self):
         """Claims the name. Creating the folder is the claim, so two callers cannot both have it."""
+        os.makedirs(root(), exist_ok=True)
         try:
             os.mkdir(self.folder, 0o700)
         except FileExistsError:
