@@ -55,10 +55,14 @@ base::Result<void> Manager::run(std::stop_token stop, base::Duration sync_timeou
   if (!result) log_.error("Stopping", {{"error", result.error().message}});
 
   std::vector<std::string> late;
-  const auto deadline = clock_.now() + grace;
-  for (const auto* group : {&controllers_, &caches, &last_}) {
-    for (auto& name : threads.stop(*group, deadline)) late.push_back(std::move(name));
-  }
+  const auto began = clock_.now();
+  const auto stop_group = [&](const std::vector<Runnable*>& group, int percent) {
+    for (auto& name : threads.stop(group, began + grace * percent / 100)) late.push_back(std::move(name));
+  };
+  // Whoever hangs must not take the time of those that stop after it.
+  stop_group(controllers_, 60);
+  stop_group(caches, 80);
+  stop_group(last_, 100);
   if (late.empty()) return result;
   const auto message = "did not stop in time: " + joined(late);
   log_.error("Stopping took too long", {{"parts", joined(late)}});

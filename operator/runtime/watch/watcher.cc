@@ -19,14 +19,6 @@ constexpr base::Backoff::Limits kBackoff{.initial = std::chrono::milliseconds(80
                                          .jitter = 1.0,
                                          .reset_after = std::chrono::minutes(2)};
 
-// Sebastiano Vigna's splitmix64: enough to spread the ends of watches.
-std::uint64_t next_random(std::uint64_t& state) {
-  std::uint64_t z = (state += 0x9e3779b97f4a7c15ULL);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
-
 bool version_unavailable(ErrorCode code) {
   return code == ErrorCode::kExpired || code == ErrorCode::kTooLargeVersion;
 }
@@ -68,7 +60,7 @@ Watcher::DoWatch Watcher::next_watch() {
   watch_began_ = clock_.now();
   events_ = 0;
   stream_error_.reset();
-  const auto extra = next_random(random_) % (kMinTimeoutSeconds + 1);
+  const auto extra = random_() % (kMinTimeoutSeconds + 1);
   return {resource_version_, std::chrono::seconds(kMinTimeoutSeconds + extra)};
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -68,7 +69,7 @@ class Watcher {
 
   base::Clock& clock_;
   base::Backoff backoff_;
-  std::uint64_t random_;
+  std::mt19937_64 random_;
   State state_ = State::kList;
   std::string resource_version_ = "0";  // the last one seen
   std::string continue_token_;

@@ -1,0 +1,196 @@
+#include "runtime/watch/reflector.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/support/manual_clock.h"
+#include "tests/unit/runtime/config_map.h"
+#include "tests/unit/runtime/scripted_transport.h"
+
+namespace gpupool::runtime {
+namespace {
+
+using base::ErrorCode;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Writes down what it is given.
+class Notes final : public ReflectorSink {
+ public:
+  base::Result<Page> page(std::string_view body, bool first) override {
+    note((first ? "first " : "next ") + std::string(body));
+    if (body == R"({"bad":1})") return base::fail(ErrorCode::kParse, "bad page");
+    Page page{.resource_version = "10"};
+    if (body == R"({"more":1})") page.continue_token = "token";
+    if (body == R"({"broken":2})") page.broken = {{ErrorCode::kParse, "one"}, {ErrorCode::kParse, "two"}};
+    return page;
+  }
+  void commit() override {
+    note("commit");
+    if (on_commit) on_commit();
+  }
+  base::Result<std::string> event(std::string_view type, std::string_view line) override {
+    note(std::string(type));
+    if (line.find("broken") != std::string_view::npos) return base::fail(ErrorCode::kParse, "broken object");
+    return std::string("11");
+  }
+  std::vector<std::string> all() const {
+    const std::scoped_lock lock(mutex_);
+    return notes_;
+  }
+  std::function<void()> on_commit;
+
+ private:
+  void note(std::string text) {
+    const std::scoped_lock lock(mutex_);
+    notes_.push_back(std::move(text));
+  }
+  mutable std::mutex mutex_;
+  std::vector<std::string> notes_;
+};
+
+class ReflectorTest : public ::testing::Test {
+ protected:
+  // Runs until this many requests have come, then stops; the last of them hangs.
+  void run_until(std::size_t requests) {
+    std::jthread thread([this](const std::stop_token& stop) { reflector_.run(stop); });
+    EXPECT_TRUE(transport_.wait_for_requests(requests));
+  }
+  // The same, with `pauses` pauses in between.
+  void run_over_pauses(std::size_t pauses, std::size_t requests) {
+    std::jthread thread([this](const std::stop_token& stop) { reflector_.run(stop); });
+    for (std::size_t i = 0; i < pauses; ++i) {
+      EXPECT_TRUE(clock_.wait_for_waiters(1));
+      EXPECT_TRUE(clock_.advance_to_next_deadline());
+    }
+    EXPECT_TRUE(transport_.wait_for_requests(requests));
+  }
+  std::string target(std::size_t request) const { return transport_.sent().at(request).target; }
+
+  test::ManualClock clock_;
+  base::Metrics metrics_;
+  test::ScriptedTransport transport_;
+  kube::Client client_{transport_, nullptr, clock_, metrics_, {.max_tries = 1}};
+  Notes notes_;
+  Reflector reflector_{
+      client_,  test::ConfigMap::kType, {.ns = "lab", .label_selector = "a=b"}, notes_, clock_,
+      metrics_, base::Log::none()};
+};
+
+TEST_F(ReflectorTest, ListsThenWatchesFromTheListsVersion) {
+  transport_.answer(200, "{}");
+  transport_.lines({R"({"type":"ADDED","object":{}})", R"({"type":"DELETED","object":{}})"});
+  run_until(3);
+  EXPECT_THAT(notes_.all(), ElementsAre("first {}", "commit", "ADDED", "DELETED"));
+  EXPECT_THAT(target(0), HasSubstr("/api/v1/namespaces/lab/configmaps?"));
+  EXPECT_THAT(target(0), HasSubstr("resourceVersion=0"));
+  EXPECT_THAT(target(0), HasSubstr("labelSelector=a%3Db"));
+  EXPECT_THAT(target(1), HasSubstr("watch=true"));
+  EXPECT_THAT(target(1), HasSubstr("resourceVersion=10"));
+  EXPECT_THAT(target(1), HasSubstr("allowWatchBookmarks=true"));
+  EXPECT_THAT(target(1), HasSubstr("labelSelector=a%3Db"));
+  EXPECT_THAT(target(2), HasSubstr("resourceVersion=11"));
+  EXPECT_THAT(metrics_.expose(), HasSubstr("gpupool_watch_restarts_total{kind=\"ConfigMap\"} 1\n"));
+  EXPECT_THAT(metrics_.expose(), HasSubstr("gpupool_watch_lists_total{kind=\"ConfigMap\"} 1\n"));
+}
+
+TEST_F(ReflectorTest, IsSyncedOnlyAfterTheCommit) {
+  bool synced_in_commit = true;
+  notes_.on_commit = [&] { synced_in_commit = reflector_.synced(); };
+  EXPECT_FALSE(reflector_.synced());
+  transport_.answer(200, "{}");
+  run_until(2);
+  EXPECT_FALSE(synced_in_commit);
+  EXPECT_TRUE(reflector_.synced());
+}
+
+TEST_F(ReflectorTest, CollectsPages) {
+  transport_.answer(200, R"({"more":1})");
+  transport_.answer(200, "{}");
+  run_until(3);
+  EXPECT_THAT(notes_.all(), ElementsAre(R"(first {"more":1})", "next {}", "commit"));
+  EXPECT_THAT(target(1), HasSubstr("continue=token"));
+}
+
+TEST_F(ReflectorTest, ABookmarkIsNoEventButAdvances) {
+  transport_.answer(200, "{}");
+  transport_.lines({R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"77"}}})"});
+  run_until(3);
+  EXPECT_THAT(notes_.all(), ElementsAre("first {}", "commit"));
+  EXPECT_THAT(target(2), HasSubstr("resourceVersion=77"));
+}
+
+TEST_F(ReflectorTest, GoneInTheStreamEndsItAndIsListedAgain) {
+  transport_.answer(200, "{}");
+  transport_.lines(
+      {R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","status":"Failure"}})",
+       R"({"type":"ADDED","object":{}})"});
+  transport_.answer(200, "{}");
+  run_over_pauses(1, 4);
+  EXPECT_THAT(notes_.all(), ElementsAre("first {}", "commit", "first {}", "commit"));
+  EXPECT_THAT(target(2), HasSubstr("resourceVersion=10"));
+}
+
+TEST_F(ReflectorTest, GoneAtTheWatchsStartIsListedAgain) {
+  transport_.answer(200, "{}");
+  transport_.answer(410, R"({"kind":"Status","code":410,"reason":"Expired","status":"Failure"})");
+  transport_.answer(200, "{}");
+  run_over_pauses(1, 4);
+  EXPECT_THAT(notes_.all(), ElementsAre("first {}", "commit", "first {}", "commit"));
+}
+
+TEST_F(ReflectorTest, GoneOnAListIsListedWithoutAVersion) {
+  transport_.answer(410, R"({"kind":"Status","code":410,"reason":"Expired","status":"Failure"})");
+  transport_.answer(200, "{}");
+  run_until(3);
+  EXPECT_THAT(target(0), HasSubstr("resourceVersion=0"));
+  EXPECT_THAT(target(1), testing::Not(HasSubstr("resourceVersion")));
+  EXPECT_THAT(target(1), HasSubstr("limit=500"));
+}
+
+TEST_F(ReflectorTest, ALostConnectionIsResumedFromTheLastEvent) {
+  transport_.answer(200, "{}");
+  transport_.lines({R"({"type":"ADDED","object":{}})"}, ErrorCode::kTransport);
+  run_over_pauses(1, 3);
+  EXPECT_THAT(notes_.all(), ElementsAre("first {}", "commit", "ADDED"));
+  EXPECT_THAT(target(2), HasSubstr("watch=true"));
+  EXPECT_THAT(target(2), HasSubstr("resourceVersion=11"));
+}
+
+TEST_F(ReflectorTest, BrokenThingsAreCountedAndSkipped) {
+  transport_.answer(200, R"({"broken":2})");
+  transport_.lines({"garbage", R"({"type":"NEWS","object":{}})",
+                    R"({"type":"ADDED","object":{"broken":1,"metadata":{"resourceVersion":"44"}}})",
+                    R"({"type":"BOOKMARK","object":[]})"});
+  run_until(3);
+  EXPECT_THAT(notes_.all(), ElementsAre(R"(first {"broken":2})", "commit", "ADDED"));
+  // Past the broken one.
+  EXPECT_THAT(target(2), HasSubstr("resourceVersion=44"));
+  EXPECT_THAT(metrics_.expose(), HasSubstr("gpupool_watch_decode_errors_total{kind=\"ConfigMap\"} 6\n"));
+}
+
+TEST_F(ReflectorTest, AnUnreadablePageIsListedAgain) {
+  transport_.answer(200, R"({"bad":1})");
+  transport_.answer(200, "{}");
+  run_over_pauses(1, 3);
+  EXPECT_THAT(notes_.all(), ElementsAre(R"(first {"bad":1})", "first {}", "commit"));
+}
+
+TEST_F(ReflectorTest, ForbiddenIsTriedUntilItIsAllowed) {
+  for (int i = 0; i < 3; ++i) transport_.answer(403, R"({"kind":"Status","code":403,"reason":"Forbidden"})");
+  transport_.answer(200, "{}");
+  run_over_pauses(3, 5);
+  EXPECT_TRUE(reflector_.synced());
+}
+
+TEST_F(ReflectorTest, StopEndsAListAndAPause) {
+  run_until(1);
+  transport_.fail(ErrorCode::kTransport);
+  std::jthread thread([this](const std::stop_token& stop) { reflector_.run(stop); });
+  EXPECT_TRUE(clock_.wait_for_waiters(1));
+}
+
+}  // namespace
+}  // namespace gpupool::runtime

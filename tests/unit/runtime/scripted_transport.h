@@ -1,0 +1,51 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/transport.h"
+
+namespace gpupool::test {
+
+// Answers with what a test scripted, in order. When the script is at its end, a request waits for more of it
+// or for stop, as a watch of a quiet kind does. Thread-safe.
+class ScriptedTransport final : public net::Transport {
+ public:
+  void answer(int status, std::string body);
+  void fail(base::ErrorCode code);
+  // A watch's lines, and how it ends.
+  void lines(const std::vector<std::string>& lines, std::optional<base::ErrorCode> end = std::nullopt);
+  // Ends the waiting at the end of the script: this answers from then on.
+  void answer_rest(int status, std::string body);
+  // The next request is not answered until stop.
+  void hang();
+
+  base::Result<net::HttpResponse> send(const net::HttpRequest& request, std::stop_token stop) override;
+  base::Result<net::HttpResponse> stream(const net::HttpRequest& request, const net::BodySink& sink,
+                                         std::stop_token stop) override;
+
+  // Blocks until this many requests have come; false after half a minute.
+  [[nodiscard]] bool wait_for_requests(std::size_t count);
+  std::vector<net::HttpRequest> sent() const;
+
+ private:
+  struct Step {
+    base::Result<net::HttpResponse> answer;
+    std::string body = {};
+    bool hang = false;
+  };
+  Step next(const net::HttpRequest& request, std::stop_token stop);
+  void push(Step step);
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Step> script_;
+  std::optional<Step> rest_;
+  std::vector<net::HttpRequest> sent_;
+};
+
+}  // namespace gpupool::test

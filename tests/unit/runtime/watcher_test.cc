@@ -1,0 +1,263 @@
+#include "runtime/watch/watcher.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/support/manual_clock.h"
+
+namespace gpupool::runtime {
+namespace {
+
+using base::ErrorCode;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+struct Page {
+  std::string version;
+  std::string more = {};
+};
+struct ListFails {
+  ErrorCode code;
+};
+struct Event {
+  std::string type;
+  std::string version;
+};
+struct ErrorEvent {
+  ErrorCode code;
+};
+struct Ends {
+  std::optional<ErrorCode> code = std::nullopt;
+};
+struct Waited {};
+struct Passes {
+  base::Duration time;
+};
+using Input = std::variant<Page, ListFails, Event, ErrorEvent, Ends, Waited, Passes>;
+
+// What happens, and what is to be done then. No expectation: nothing is asked before the next input.
+struct Step {
+  Input input;
+  std::string action = {};
+};
+
+struct Row {
+  std::string name;
+  std::vector<Step> steps;
+};
+
+std::string text(const Watcher::Action& action) {
+  if (const auto* list = std::get_if<Watcher::DoList>(&action)) {
+    return "list '" + list->resource_version + "' limit " + std::to_string(list->limit) +
+           (list->first_page ? "" : " continue " + list->continue_token);
+  }
+  if (const auto* watch = std::get_if<Watcher::DoWatch>(&action)) return "watch " + watch->resource_version;
+  return "wait";
+}
+
+struct Feed {
+  Watcher& watcher;
+  test::ManualClock& clock;
+
+  void operator()(const Page& page) { watcher.on_page(page.version, page.more); }
+  void operator()(const ListFails& error) { watcher.on_list_error({error.code, "no"}); }
+  void operator()(const Event& event) { watcher.on_event(event.type, event.version); }
+  void operator()(const ErrorEvent& event) { watcher.on_error_event({event.code, "no"}); }
+  void operator()(const Ends& end) {
+    watcher.on_watch_end(end.code ? std::optional(base::Error{*end.code, "no"}) : std::nullopt);
+  }
+  void operator()(const Waited&) { watcher.on_waited(); }
+  void operator()(const Passes& passes) { clock.advance(passes.time); }
+};
+
+const Step kListed{Page{"10"}, "watch 10"};
+const std::string kFirst = "list '0' limit 0";
+
+const std::vector<Row> kRows{
+    {"AfterAListItWatchesFromTheListsVersion", {kListed}},
+    {"ACleanEndIsFollowedByAWatchFromTheLastVersion",
+     {kListed, {Event{"ADDED", "12"}}, {Event{"DELETED", "13"}}, {Ends{}, "watch 13"}}},
+    {"ABookmarkAdvancesTheVersion", {kListed, {Event{"BOOKMARK", "99"}}, {Ends{}, "watch 99"}}},
+    {"AnEventWithoutAVersionDoesNot", {kListed, {Event{"ADDED", ""}}, {Ends{}, "watch 10"}}},
+    {"AQuietWatchThatLastedIsNoFailure", {kListed, {Passes{seconds(1)}}, {Ends{}, "watch 10"}}},
+    {"AVeryShortWatchIsListedAfterAPause",
+     {kListed, {Passes{milliseconds(999)}}, {Ends{}, "wait"}, {Waited{}, "list '10' limit 0"}}},
+    {"AShortWatchWithABookmarkIsNot", {kListed, {Event{"BOOKMARK", "11"}}, {Ends{}, "watch 11"}}},
+    {"ALostConnectionIsResumedAfterAPause",
+     {kListed, {Event{"MODIFIED", "12"}}, {Ends{ErrorCode::kTransport}, "wait"}, {Waited{}, "watch 12"}}},
+    {"ARefusedConnectionIsResumed", {kListed, {Ends{ErrorCode::kTransport}, "wait"}, {Waited{}, "watch 10"}}},
+    {"AnIdleConnectionIsResumed", {kListed, {Ends{ErrorCode::kTimeout}, "wait"}, {Waited{}, "watch 10"}}},
+    {"TooManyRequestsIsResumed",
+     {kListed, {Ends{ErrorCode::kTooManyRequests}, "wait"}, {Waited{}, "watch 10"}}},
+    {"AnInternalErrorIsListed",
+     {kListed, {Ends{ErrorCode::kServer}, "wait"}, {Waited{}, "list '10' limit 0"}}},
+    {"AnUnreadableStreamIsListed",
+     {kListed, {Ends{ErrorCode::kParse}, "wait"}, {Waited{}, "list '10' limit 0"}}},
+    {"AForbiddenWatchIsListed",
+     {kListed, {Ends{ErrorCode::kForbidden}, "wait"}, {Waited{}, "list '10' limit 0"}}},
+    {"GoneAtTheWatchsStartIsListedAtTheLastVersion",
+     {kListed, {Ends{ErrorCode::kExpired}, "wait"}, {Waited{}, "list '10' limit 0"}}},
+    {"GoneInsideTheStreamIsListedAtTheLastVersion",
+     {kListed,
+      {Event{"ADDED", "14"}},
+      {ErrorEvent{ErrorCode::kExpired}},
+      {Ends{}, "wait"},
+      {Waited{}, "list '14' limit 0"}}},
+    {"AnErrorEventCountsMoreThanHowTheStreamEnded",
+     {kListed,
+      {ErrorEvent{ErrorCode::kExpired}},
+      {Ends{ErrorCode::kTransport}, "wait"},
+      {Waited{}, "list '10' limit 0"}}},
+    {"AnErrorEventIsForgottenByTheNextWatch",
+     {kListed,
+      {ErrorEvent{ErrorCode::kTooManyRequests}},
+      {Ends{}, "wait"},
+      {Waited{}, "watch 10"},
+      {Passes{seconds(2)}},
+      {Ends{}, "watch 10"}}},
+    {"GoneOnAListIsListedAtOnceWithoutAVersion",
+     {kListed,
+      {Ends{ErrorCode::kExpired}, "wait"},
+      {Waited{}, "list '10' limit 0"},
+      {ListFails{ErrorCode::kExpired}, "list '' limit 500"},
+      {Page{"20"}, "watch 20"}}},
+    {"TooLargeOnAListIsListedAtOnceWithoutAVersion",
+     {kListed,
+      {Ends{ErrorCode::kServer}, "wait"},
+      {Waited{}, "list '10' limit 0"},
+      {ListFails{ErrorCode::kTooLargeVersion}, "list '' limit 500"},
+      {Page{"8"}, "watch 8"}}},
+    {"TooLargeOnAWatchIsListedWithoutAVersion",
+     {kListed, {Ends{ErrorCode::kTooLargeVersion}, "wait"}, {Waited{}, "list '' limit 500"}}},
+    {"TheQuorumListIsForOnce",
+     {{ListFails{ErrorCode::kTooLargeVersion}, "list '' limit 500"},
+      {Page{"20"}, "watch 20"},
+      {Ends{ErrorCode::kServer}, "wait"},
+      {Waited{}, "list '20' limit 0"}}},
+    {"AQuorumListThatIsGoneTooHasToWait",
+     {{ListFails{ErrorCode::kExpired}, "list '' limit 500"},
+      {ListFails{ErrorCode::kExpired}, "wait"},
+      {Waited{}, "list '' limit 500"}}},
+    {"PagesFollowTheirTokenWithoutAVersion",
+     {{ListFails{ErrorCode::kExpired}, "list '' limit 500"},
+      {Page{"20", "a"}, "list '' limit 500 continue a"},
+      {Page{"20", "b"}, "list '' limit 500 continue b"},
+      {Page{"20"}, "watch 20"}}},
+    {"TheVersionIsTheFirstPages",
+     {{Page{"20", "a"}, "list '' limit 500 continue a"}, {Page{"21"}, "watch 20"}}},
+    {"AnExpiredTokenIsOneFullListAtTheFirstVersion",
+     {{ListFails{ErrorCode::kExpired}, "list '' limit 500"},
+      {Page{"20", "a"}, "list '' limit 500 continue a"},
+      {ListFails{ErrorCode::kExpired}, "list '' limit 0"},
+      {Page{"25"}, "watch 25"}}},
+    {"AnExpiredTokenOfAListAtAVersionKeepsTheVersion",
+     {{Page{"20", "a"}, "list '' limit 500 continue a"}, {ListFails{ErrorCode::kExpired}, kFirst}}},
+    {"AFullListThatFailsEndsInPagesAgain",
+     {{ListFails{ErrorCode::kExpired}, "list '' limit 500"},
+      {Page{"20", "a"}, "list '' limit 500 continue a"},
+      {ListFails{ErrorCode::kExpired}, "list '' limit 0"},
+      {ListFails{ErrorCode::kServer}, "wait"},
+      {Waited{}, "list '' limit 500"}}},
+    {"ALaterPageThatFailsBeginsANewCollection",
+     {{Page{"20", "a"}, "list '' limit 500 continue a"},
+      {ListFails{ErrorCode::kTransport}, "wait"},
+      {Waited{}, kFirst}}},
+    {"AFailedListIsTriedAgainAfterAPause", {{ListFails{ErrorCode::kTransport}, "wait"}, {Waited{}, kFirst}}},
+    {"UnauthorizedIsTriedAgain", {{ListFails{ErrorCode::kUnauthorized}, "wait"}, {Waited{}, kFirst}}},
+    {"ForbiddenIsTriedAgain", {{ListFails{ErrorCode::kForbidden}, "wait"}, {Waited{}, kFirst}}},
+    {"AListWithoutAVersionIsNotWatched", {{Page{""}, "wait"}, {Waited{}, kFirst}}},
+    {"AListAtVersionZeroIsNotWatched", {{Page{"0"}, "wait"}, {Waited{}, kFirst}}},
+};
+
+class WatcherTable : public ::testing::TestWithParam<Row> {};
+
+TEST_P(WatcherTable, DoesAsTheTableSays) {
+  test::ManualClock clock;
+  Watcher watcher(clock, 1);
+  ASSERT_EQ(text(watcher.next()), kFirst);
+  std::size_t number = 0;
+  for (const auto& step : GetParam().steps) {
+    std::visit(Feed{watcher, clock}, step.input);
+    ++number;
+    if (!step.action.empty()) {
+      ASSERT_EQ(text(watcher.next()), step.action) << "step " << number;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, WatcherTable, ::testing::ValuesIn(kRows),
+                         [](const auto& row) { return row.param.name; });
+
+TEST(Watcher, TellsWhenACollectionIsComplete) {
+  test::ManualClock clock;
+  Watcher watcher(clock, 1);
+  watcher.next();
+  EXPECT_FALSE(watcher.on_page("5", "more"));
+  watcher.next();
+  EXPECT_TRUE(watcher.on_page("5", ""));
+}
+
+TEST(Watcher, WatchesEndAtDifferentTimesBetweenFiveAndTenMinutes) {
+  test::ManualClock clock;
+  std::set<seconds> timeouts;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Watcher watcher(clock, seed);
+    watcher.next();
+    watcher.on_page("5", "");
+    timeouts.insert(std::get<Watcher::DoWatch>(watcher.next()).timeout);
+  }
+  EXPECT_GE(*timeouts.begin(), seconds(300));
+  EXPECT_LE(*timeouts.rbegin(), seconds(600));
+  EXPECT_GT(timeouts.size(), 50U);
+}
+
+base::Duration failed_list(Watcher& watcher, const base::Error& error = {ErrorCode::kTransport, "no"}) {
+  watcher.next();
+  watcher.on_list_error(error);
+  const auto delay = std::get<Watcher::DoWait>(watcher.next()).delay;
+  watcher.on_waited();
+  return delay;
+}
+
+TEST(Watcher, PausesGrowToThirtySecondsWithJitterAndAreForgottenAfterTwoQuietMinutes) {
+  test::ManualClock clock;
+  Watcher watcher(clock, 7);
+  base::Duration expected = milliseconds(800);
+  for (int i = 0; i < 10; ++i) {
+    const auto delay = failed_list(watcher);
+    EXPECT_GE(delay, expected);
+    EXPECT_LT(delay, 2 * expected);
+    expected = std::min<base::Duration>(2 * expected, seconds(30));
+  }
+  clock.advance(minutes(2) + seconds(1));
+  EXPECT_LT(failed_list(watcher), milliseconds(1600));
+}
+
+TEST(Watcher, WaitsAsLongAsTheServerAsks) {
+  test::ManualClock clock;
+  Watcher watcher(clock, 7);
+  base::Error busy{ErrorCode::kTooManyRequests, "no"};
+  busy.retry_after = seconds(50);
+  EXPECT_EQ(failed_list(watcher, busy), seconds(50));
+}
+
+TEST(Watcher, CountsRestartsAndLists) {
+  test::ManualClock clock;
+  Watcher watcher(clock, 7);
+  watcher.next();
+  watcher.on_page("5", "more");
+  watcher.next();
+  watcher.on_page("5", "");
+  watcher.next();
+  EXPECT_EQ(watcher.lists(), 1U);
+  EXPECT_EQ(watcher.restarts(), 0U);
+  watcher.on_event("ADDED", "6");
+  watcher.on_watch_end(std::nullopt);
+  watcher.next();
+  EXPECT_EQ(watcher.restarts(), 1U);
+}
+
+}  // namespace
+}  // namespace gpupool::runtime
