@@ -8,6 +8,8 @@ import stat
 import tarfile
 import tempfile
 
+TEMPORARY = ".image-"  # prefix of files that only a killed writer leaves
+
 
 class Layer:
     """Files of an image by path, without leading slash. Parents are added by themselves."""
@@ -83,7 +85,7 @@ class _Hashing:
 def write_image(out, name, layer, config):
     """Writes the archive to the path `out`, whole or not at all. `config` is an image config such as {"Cmd": [...]}."""
     folder = os.path.dirname(os.path.abspath(out))
-    with tempfile.NamedTemporaryFile(dir=folder) as layer_file:
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=TEMPORARY) as layer_file:
         hashing = _Hashing(layer_file)
         layer.write(hashing)
         size = layer_file.tell()
@@ -94,7 +96,7 @@ def write_image(out, name, layer, config):
         }, sort_keys=True).encode()
         image_name = hashlib.sha256(image).hexdigest() + ".json"
         manifest = json.dumps([{"Config": image_name, "RepoTags": [name], "Layers": ["layer.tar"]}]).encode()
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as whole:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=TEMPORARY, delete=False) as whole:
             try:
                 with tarfile.open(fileobj=whole, mode="w", format=tarfile.GNU_FORMAT) as tar:
                     for part, data, length in ((image_name, io.BytesIO(image), len(image)),
