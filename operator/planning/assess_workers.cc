@@ -201,16 +201,34 @@ bool has_ended(const api::Pod& pod) {
   if (pod.status.phase == "Succeeded" || pod.status.phase == "Failed") return true;
   if (!pod.metadata.deleting()) return false;
   if (pod.spec.node_name.empty()) return true;
-  bool terminated = !pod.status.container_statuses.empty();
   for (const auto* statuses : {&pod.status.init_container_statuses, &pod.status.container_statuses}) {
     for (const auto& status : *statuses) {
       if (status.state.running) return false;
-      terminated = terminated && status.state.terminated;
     }
   }
-  // Containers that never started stay "waiting" until the kubelet, having nothing to kill, deletes with
-  // grace 0.
-  return terminated || pod.metadata.deletion_grace_period_seconds == 0;
+  // The kubelet deletes with grace 0 once it has seen every container end. "terminated" alone is not enough: of a pod that always
+  // restarts, it may be the moment between two runs.
+  return pod.metadata.deletion_grace_period_seconds == 0;
+}
+
+bool is_between_runs(const api::Pod& pod) {
+  if (pod.status.phase != "Running" || pod.metadata.deleting()) return false;
+  const auto& statuses = pod.status.container_statuses;
+  const bool by_stateful_set =
+      std::any_of(pod.metadata.owner_references.begin(), pod.metadata.owner_references.end(),
+                  [](const api::OwnerReference& owner) { return owner.kind == "StatefulSet"; });
+  return by_stateful_set && std::any_of(statuses.begin(), statuses.end(), [](const api::ContainerStatus& status) {
+           return status.state.terminated.has_value();
+         });
+}
+
+bool has_result(const api::Pod& pod) {
+  for (const auto& status : pod.status.container_statuses) {
+    for (const auto* state : {&status.state, &status.last_state}) {
+      if (state->terminated && parse_worker_result(state->terminated->message)) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace gpupool::planning

@@ -65,7 +65,11 @@ struct TakeNodes {
 struct CreateChildren {};
 struct DropWorkers {  // deletes these, and takes the worker finalizer off pods that have ended
   std::vector<Child> children;
-  std::vector<std::shared_ptr<const api::Pod>> pods_to_delete;
+  struct Deletion {
+    std::shared_ptr<const api::Pod> pod;
+    bool quickly = false;  // its command is over: there is nothing to wait for
+  };
+  std::vector<Deletion> pods_to_delete;
   std::vector<std::shared_ptr<const api::Pod>> pods_to_free;
 };
 struct FreeNodes {  // taint, label and annotation of this job go; then the status is written

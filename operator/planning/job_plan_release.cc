@@ -22,6 +22,17 @@ bool on_lost_node(const Observation& seen, const api::Pod& pod) {
                               [&](const api::LostNode& lost) { return lost.name == pod.spec.node_name; });
 }
 
+constexpr auto kSettleTime = std::chrono::seconds(3);
+
+// Pods whose kubelet is busy restarting them are left alone for a moment; so is what owns them.
+bool should_settle(const Observation& seen, const std::string& keep) {
+  const auto& lease = seen.job.status.lease;
+  if (!lease || !lease->since || seen.now >= *lease->since + kSettleTime) return false;
+  return std::any_of(seen.pods.begin(), seen.pods.end(), [&](const auto& pod) {
+    return pod->metadata.label(api::kLease) != keep && is_between_runs(*pod);
+  });
+}
+
 // What the job becomes when its nodes are free.
 api::GpuJobStatus after_release(const Observation& seen) {
   auto status = seen.job.status;
@@ -54,13 +65,14 @@ api::GpuJobStatus after_release(const Observation& seen) {
 }  // namespace
 
 std::optional<Step> drop_stale_workers(const Observation& seen, const std::string& keep) {
+  if (should_settle(seen, keep)) return step::Idle{std::chrono::milliseconds(500)};
   step::DropWorkers drop;
   for (const auto& child : seen.children) {
     if (child.lease_id != keep && !child.deleting) drop.children.push_back(child);
   }
   for (const auto& pod : seen.pods) {
     if (pod->metadata.label(api::kLease) == keep) continue;
-    if (!pod->metadata.deleting()) drop.pods_to_delete.push_back(pod);
+    if (!pod->metadata.deleting()) drop.pods_to_delete.push_back({pod, has_result(*pod)});
     const bool ended = has_ended(*pod) || node_is_gone(seen, *pod);
     if (ended && pod->metadata.has_finalizer(api::kWorkerFinalizer)) drop.pods_to_free.push_back(pod);
   }

@@ -105,7 +105,8 @@ Json pod_template(const api::GpuJob& job, const ManifestOptions& options) {
   for (const char* kept : {"labels", "annotations"}) {
     if (pod.contains("metadata") && pod["metadata"].contains(kept)) metadata[kept] = pod["metadata"][kept];
   }
-  for (const auto& [key, value] : labels_of(job).items()) metadata["labels"][key] = value;
+  if (!metadata.contains("labels")) metadata["labels"] = Json::object();
+  metadata["labels"].update(labels_of(job));
   metadata["finalizers"] = {api::kWorkerFinalizer};
   pod["metadata"] = std::move(metadata);
   auto& spec = pod["spec"];

@@ -37,11 +37,12 @@ void WorkerPods::note(const std::string& what) {
   done_[what] = clock_.now();
 }
 
-base::Result<void> WorkerPods::remove(const api::Pod& pod, std::stop_token stop) {
+base::Result<void> WorkerPods::remove(const api::Pod& pod, bool quickly, std::stop_token stop) {
   const auto what = "delete/" + pod.metadata.uid;
   if (done_lately(what)) return {};
   kube::DeleteOptions options;
   options.uid = pod.metadata.uid;
+  if (quickly) options.grace_period_seconds = 1;
   const auto done = client_.remove(api::Pod::kType, pod.metadata.key(), options, stop);
   if (!done && done.error().code != base::ErrorCode::kNotFound &&
       done.error().code != base::ErrorCode::kConflict) {

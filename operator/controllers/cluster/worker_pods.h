@@ -17,8 +17,8 @@ class WorkerPods {
  public:
   WorkerPods(kube::Client& client, base::Clock& clock) : client_(client), clock_(clock) {}
 
-  // With the pod's own grace period, never less than 1 s.
-  base::Result<void> remove(const api::Pod& pod, std::stop_token stop);
+  // With the pod's own grace period; quickly: with 1 s, never forced.
+  base::Result<void> remove(const api::Pod& pod, bool quickly, std::stop_token stop);
   // For pods that have ended: their evidence has been used.
   base::Result<void> take_finalizer_off(const api::Pod& pod, std::stop_token stop);
 

@@ -126,8 +126,8 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& /*pass*/, const step::Dro
     const auto done = tools_.children.remove(child, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
   }
-  for (const auto& pod : drop.pods_to_delete) {
-    const auto done = tools_.pods.remove(*pod, stop);
+  for (const auto& [pod, quickly] : drop.pods_to_delete) {
+    const auto done = tools_.pods.remove(*pod, quickly, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
   }
   for (const auto& pod : drop.pods_to_free) {
