@@ -39,6 +39,10 @@ std::set<std::string> nodes_of(const api::GpuJob& job) {
 void on_job(const Change<api::GpuJob>& change, const Caches& caches, PoolQueue& pool_queue,
             const Queues& queues) {
   const auto& any = change.after ? *change.after : *change.before;
+  if (change.before && (!change.after || change.after->metadata.uid != change.before->metadata.uid)) {
+    pool_queue.departed(change.before->metadata.uid);
+  }
+  if (change.after) pool_queue.arrived(change.after->metadata.uid);
   queues.jobs.add(any.metadata.key(), priority_of(change));
   if (change.before && change.after && !concerns_queue(*change.before, *change.after)) return;
   pool_queue.invalidate();

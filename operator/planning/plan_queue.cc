@@ -1,7 +1,6 @@
 #include "planning/plan_queue.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -167,7 +166,8 @@ std::map<api::ObjectKey, Verdict> plan_queue(const api::GpuPool& pool, const std
                            job.metadata.creation_timestamp.value_or(base::WallTime::max()),
                            std::cref(job.metadata.uid));
   };
-  std::sort(queue.begin(), queue.end(), [&](const auto& a, const auto& b) { return order(*a) < order(*b); });
+  std::stable_sort(queue.begin(), queue.end(),
+                   [&](const auto& a, const auto& b) { return order(*a) < order(*b); });
   QueuePass pass(pool, nodes);
   std::map<api::ObjectKey, Verdict> verdicts;
   for (const auto& job : queue) verdicts[job->metadata.key()] = pass.decide(*job);

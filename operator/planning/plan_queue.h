@@ -22,10 +22,10 @@ struct Verdict {
 // True if the template of the job tolerates all of these taints (a pod with them could be scheduled).
 bool tolerates(const base::json::RawJson& pod_template, const std::vector<api::Taint>& taints);
 
-// First come first served within priority (higher first), by creation time. A job that has to wait keeps the
-// nodes it could run on from the jobs behind it, so a large job is never starved by small ones; a job that
-// cannot run even on an empty pool holds nobody up. `nodes` are the pool's members with `leased` set for
-// everything held.
+// First come first served within priority (higher first), by creation time, then as given. A job that has to
+// wait keeps the nodes it could run on from the jobs behind it, so a large job is never starved by small
+// ones; a job that cannot run even on an empty pool holds nobody up. `nodes` are the pool's members with
+// `leased` set for everything held.
 std::map<api::ObjectKey, Verdict> plan_queue(const api::GpuPool& pool, const std::vector<PoolNode>& nodes,
                                              std::vector<std::shared_ptr<const api::GpuJob>> queue);
 

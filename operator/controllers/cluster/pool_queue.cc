@@ -1,5 +1,6 @@
 #include "controllers/cluster/pool_queue.h"
 
+#include <algorithm>
 #include <set>
 
 #include "api/v1alpha1/reasons.h"
@@ -49,6 +50,9 @@ PoolView PoolQueue::view_locked(const std::shared_ptr<const api::GpuPool>& pool)
     if (planning::holds_nodes(job->status)) view.holding.push_back(job->metadata.key().to_string());
     if (!granted_.contains(job->metadata.key()) && waits(*job, resource)) view.queue.push_back(job);
   }
+  std::sort(view.queue.begin(), view.queue.end(), [this](const auto& a, const auto& b) {
+    return arrivals_[a->metadata.uid] < arrivals_[b->metadata.uid];
+  });
   view.members = planning::assign_members(caches_.pools.store().list(),
                                           caches_.newest_nodes.list())[pool->metadata.name];
   for (const auto& node : view.members.nodes) {
@@ -105,6 +109,16 @@ void PoolQueue::settle(const api::ObjectKey& job) {
 void PoolQueue::invalidate() {
   const std::lock_guard lock(mutex_);
   planned_.clear();
+}
+
+void PoolQueue::arrived(const std::string& job_uid) {
+  const std::lock_guard lock(mutex_);
+  arrivals_.emplace(job_uid, ++last_arrival_);
+}
+
+void PoolQueue::departed(const std::string& job_uid) {
+  const std::lock_guard lock(mutex_);
+  arrivals_.erase(job_uid);
 }
 
 std::vector<api::ObjectKey> PoolQueue::changed_jobs(const std::string& pool) {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "controllers/cluster/caches.h"
@@ -39,6 +40,10 @@ class PoolQueue {
 
   // Nodes, jobs or pools changed.
   void invalidate();
+  // Creation times have a resolution of seconds; within one, the order in which the watch brought the jobs
+  // decides.
+  void arrived(const std::string& job_uid);
+  void departed(const std::string& job_uid);
   // Jobs of the pool whose verdict is news to them.
   std::vector<api::ObjectKey> changed_jobs(const std::string& pool);
   // Nothing if there is no such pool.
@@ -53,6 +58,8 @@ class PoolQueue {
   std::mutex mutex_;
   std::map<std::string, Verdicts> planned_;  // by pool; cleared by invalidate()
   std::map<api::ObjectKey, std::vector<api::NodeRef>> granted_;
+  std::unordered_map<std::string, std::uint64_t> arrivals_;  // by UID
+  std::uint64_t last_arrival_ = 0;
 };
 
 }  // namespace gpupool::controllers

@@ -76,7 +76,8 @@ base::Result<bool> NodeSweeper::end_pods(const std::string& node, const std::str
   bool ended = true;
   for (const auto& pod : *pods) {
     if (!pod.metadata.deleting()) {
-      if (const auto done = pods_.remove(pod, false, stop); !done) return tl::unexpected<base::Error>(done.error());
+      if (const auto done = pods_.remove(pod, false, stop); !done)
+        return tl::unexpected<base::Error>(done.error());
     }
     if (!planning::has_ended(pod)) {
       ended = false;

@@ -15,7 +15,8 @@ base::Result<runtime::Requeue> PodSweeper::reconcile(const api::ObjectKey& key, 
   if (job && job->metadata.uid == uid)
     return runtime::Requeue{std::chrono::seconds(1)};  // the cache is behind
   if (!pod->metadata.deleting()) {
-    if (const auto done = pods_.remove(*pod, false, stop); !done) return tl::unexpected<base::Error>(done.error());
+    if (const auto done = pods_.remove(*pod, false, stop); !done)
+      return tl::unexpected<base::Error>(done.error());
   }
   const auto& node = pod->spec.node_name;
   const bool node_gone = !node.empty() && caches_.newest_nodes.get({"", node}) == nullptr;
