@@ -77,7 +77,8 @@ class Signals(LauncherCase):
 
 class Processes(LauncherCase):
     def test_ignored_child_signal_hides_no_exit_code(self):
-        done = self.run_launcher("sh", "-c", "exit 5", wrapper=["sh", "-c", 'trap "" CHLD; exec "$@"', "sh"])
+        ignoring = "import os,signal,sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+        done = self.run_launcher("sh", "-c", "exit 5", wrapper=[sys.executable, "-c", ignoring])
         self.assertEqual(done.returncode, 5)
 
     def test_orphans_are_reaped(self):
