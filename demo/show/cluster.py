@@ -1,0 +1,60 @@
+"""The demo's cluster, through tests/cluster."""
+
+import os
+import shlex
+import subprocess
+
+from .errors import DemoError
+from .paths import BUILD_IMAGE, CLUSTER, program
+
+NAME = "demo"
+
+
+def check_absent():
+    """A cluster that runs already is somebody's; one that a crash left is removed."""
+    for line in _run(CLUSTER, "list").splitlines():
+        name, state = line.split()[:2]
+        if name != NAME:
+            continue
+        if state == "running":
+            raise DemoError(f"a cluster `{NAME}` runs already; `demo/run down` removes it")
+        print(f"removing what an earlier demo left of cluster `{NAME}`")
+        down()
+
+
+def up(keep):
+    """Three nodes with one simulated GPU each; without `keep` it goes when this process ends, however it ends."""
+    owner = [] if keep else ["--owner-pid", str(os.getpid())]
+    _run(CLUSTER, "up", NAME, "--gpus", "1", "--image", "pytorch", *owner)
+    return environment()
+
+
+def load_launcher():
+    _run(CLUSTER, "load", NAME, _run(BUILD_IMAGE, "launcher", program("gpupool-launch")).strip())
+
+
+def down():
+    _run(CLUSTER, "down", NAME)
+
+
+def folder():
+    """Where the cluster keeps its files, also when it does not run."""
+    root = os.environ.get("GPUPOOL_CLUSTERS") or os.environ.get("TMPDIR") or "/tmp"
+    return os.path.join(root, f"gpupool-cluster-{NAME}")
+
+
+def environment():
+    """The environment in which kubectl and the operator reach the cluster, and no proxy is asked for it."""
+    found = dict(os.environ)
+    for line in _run(CLUSTER, "env", NAME).splitlines():
+        name, _, value = line.removeprefix("export ").partition("=")
+        found[name] = "".join(shlex.split(value))
+    return found
+
+
+def _run(*command):
+    """stdout; progress and complaints go to the terminal through stderr."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise DemoError(f"failed with code {done.returncode}: {shlex.join(command)}")
+    return done.stdout

@@ -1,0 +1,2 @@
+class DemoError(Exception):
+    """What went wrong, in words for the person who watches."""

@@ -1,0 +1,41 @@
+import json
+import subprocess
+
+from .errors import DemoError
+
+TIMEOUT = 60
+
+
+class Kubectl:
+    """kubectl on one cluster. Thread-safe."""
+
+    def __init__(self, environment):
+        self._environment = environment
+        self._program = environment["KUBECTL"]
+
+    def run(self, *arguments):
+        """stdout of a call that must succeed."""
+        try:
+            done = subprocess.run([self._program, *arguments], env=self._environment, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, check=False, timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            raise DemoError(f"kubectl {' '.join(arguments)}: no answer in {TIMEOUT} s") from None
+        if done.returncode != 0:
+            raise DemoError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
+        return done.stdout
+
+    def items(self, kinds, *arguments):
+        return json.loads(self.run("get", kinds, "-o", "json", *arguments))["items"]
+
+    def stream(self, *arguments):
+        """A running call whose stdout is read line by line; the caller ends it."""
+        return subprocess.Popen([self._program, *arguments], env=self._environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1,
+                                start_new_session=True)
+
+    def apply(self, path, *flags):
+        self.run("apply", "-f", path, *flags)
+
+    def server_minor(self):
+        version = json.loads(self.run("version", "-o", "json"))["serverVersion"]
+        return int("".join(filter(str.isdigit, version["minor"])))

@@ -1,0 +1,67 @@
+"""One line per job: redrawn in place on a terminal, else one line for each change."""
+
+import os
+import shutil
+import sys
+import time
+
+COLOURS = {"Succeeded": "32", "Running": "36", "Failed": "31", "Queued": "33"}
+
+
+class Screen:
+    def __init__(self, names, out=sys.stdout):
+        self._names, self._out, self._start = names, out, time.monotonic()
+        self._in_place = out.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        self._colours = self._in_place and "NO_COLOR" not in os.environ
+        self._drawn = 0
+        self._last = {}
+
+    def show(self, jobs):
+        if self._in_place:
+            self._redraw(jobs)
+            return
+        for name in self._names:
+            line = _describe(name, jobs.get(name))
+            if self._last.get(name) != line and name in jobs:
+                self._last[name] = line
+                self._write(f"{self._elapsed()} {line}\n")
+
+    def say(self, text):
+        """A message above the lines of the jobs; they are drawn again below it by the next show()."""
+        if self._drawn:
+            self._write(f"\x1b[{self._drawn}A\x1b[J")
+            self._drawn = 0
+        self._write(f"{self._elapsed()} {text}\n")
+
+    def _redraw(self, jobs):
+        width = shutil.get_terminal_size().columns
+        rows = [_describe(name, jobs.get(name)) for name in self._names]
+        rows.append(f"{self._elapsed()}")
+        text = f"\x1b[{self._drawn}A" if self._drawn else ""
+        for name, row in zip([*self._names, ""], rows):
+            text += self._paint(row[:width - 1], jobs.get(name)) + "\x1b[K\n"
+        self._drawn = len(rows)
+        self._write(text)
+
+    def _paint(self, row, job):
+        colour = COLOURS.get((job or {}).get("status", {}).get("phase"))
+        return f"\x1b[{colour}m{row}\x1b[0m" if colour and self._colours else row
+
+    def _elapsed(self):
+        return f"{time.monotonic() - self._start:6.1f} s "
+
+    def _write(self, text):
+        self._out.write(text)
+        self._out.flush()
+
+
+def _describe(name, job):
+    if job is None:
+        return f"{name:<20}"
+    status, spec = job.get("status", {}), job["spec"]
+    attempts = status.get("attempts", 0)
+    attempt = f"{attempts} attempt{'s' if attempts > 1 else ''}" if attempts else ""
+    nodes = status.get("nodeNames", "")
+    message = " ".join(status.get("message", "").split())
+    return (f"{name:<19} {spec.get('gpus', 1):>4} GPU  {status.get('phase', '-'):<10} {nodes:<8} {attempt:<10} "
+            f"{status.get('reason', '')}{': ' if message else ''}{message}")

@@ -1,0 +1,172 @@
+"""The demo from beginning to end."""
+
+import os
+import signal
+import time
+
+from . import chart, cluster, leftovers, promises
+from .errors import DemoError
+from .kubectl import Kubectl
+from .operator import Operator, stop_kept
+from .paths import CRDS, EXAMPLES, ROOT, program
+from .screen import Screen
+from .training import RANKS, Training
+from .watch import JobWatch
+
+JOBS_TIMEOUT = 240
+
+
+def tell(keep):
+    """Exit code: 0 if everything came as promised."""
+    _check_machine()
+    begin, operator, done = time.monotonic(), None, False
+    cluster.check_absent()
+    try:
+        _title("A Kubernetes of three nodes, each with one simulated GPU")
+        environment = cluster.up(keep)
+        kubectl = Kubectl(environment)
+        cluster.load_launcher()
+        _title("gpupool: its resource definitions, a pool of the three nodes, the operator")
+        _install(kubectl)
+        operator = Operator(environment, keep)
+        operator.start()
+        port = operator.wait_ready()
+        print(f"operator: process {operator.pid}, log {operator.log_path}, http://127.0.0.1:{port}/metrics")
+        _title("Every example; too-large is meant to wait for ever")
+        training = Training(kubectl)
+        try:
+            jobs = _run_jobs(kubectl, operator, training)
+        finally:
+            training.stop()
+        problems = _report(kubectl, operator, jobs, training)
+        print(f"\n{time.monotonic() - begin:.0f} s from start to end")
+        done = not problems
+    except DemoError as error:
+        print(f"\ndemo: {error}")
+    finally:
+        _end(operator, keep and done, done)
+    return 0 if done else 1
+
+
+def remove():
+    """Takes down what KEEP=1 left."""
+    stop_kept(cluster.folder())
+    cluster.down()
+
+
+def _check_machine():
+    if os.geteuid() != 0:
+        raise DemoError("a cluster needs root: namespaces, mounts and cgroups")
+    for name in ("gpupool-operator", "gpupool-launch"):
+        if not os.access(program(name), os.X_OK):
+            raise DemoError(f"{program(name)} is missing; `make build` makes it")
+
+
+def _title(text):
+    print(f"\n== {text}", flush=True)
+
+
+def _install(kubectl):
+    # Servers before 1.25 do not know validation rules; their kubectl refuses the word.
+    old = ["--validate=false"] if kubectl.server_minor() < 25 else []
+    kubectl.apply(CRDS, *old)
+    kubectl.run("wait", "--for=condition=Established", "--timeout=30s", "crd", "gpupools.gpupool.dev",
+                "gpujobs.gpupool.dev")
+    kubectl.run("label", "nodes", "--all", "--overwrite", f"{leftovers.POOL_LABEL}=demo")
+    kubectl.apply(os.path.join(EXAMPLES, "pool.yaml"))
+
+
+def _run_jobs(kubectl, operator, training):
+    """Applies the jobs and shows them until each has come to its end."""
+    watch = JobWatch(kubectl)
+    screen = Screen([promise.job for promise in promises.PROMISES])
+    try:
+        for promise in promises.PROMISES:
+            kubectl.apply(os.path.join(EXAMPLES, promise.file))
+            _look(watch, screen, operator, training, 0.01)
+        end = time.monotonic() + JOBS_TIMEOUT
+        while not _all_settled(watch.jobs):
+            if time.monotonic() > end:
+                late = [p.job for p in promises.PROMISES if not promises.settled(p, watch.jobs.get(p.job))]
+                raise DemoError(f"not at their end after {JOBS_TIMEOUT} s: {', '.join(late)}; the end of the "
+                                f"operator's log:\n{operator.log_end()}")
+            _look(watch, screen, operator, training, 0.2)
+        return watch.jobs
+    finally:
+        watch.stop()
+
+
+def _look(watch, screen, operator, training, seconds):
+    watch.wait(seconds)
+    if news := operator.restart_if_dead():
+        screen.say(news)
+    training.look_at(watch.jobs)
+    screen.show(watch.jobs)
+
+
+def _all_settled(jobs):
+    return all(promises.settled(promise, jobs.get(promise.job)) for promise in promises.PROMISES)
+
+
+def _report(kubectl, operator, jobs, training):
+    """Prints what came of it; returns what did not come as promised."""
+    _title("kubectl get gpool,gjob")
+    print(kubectl.run("get", "gpool,gjob").rstrip())
+    problems = [text for promise in promises.PROMISES if (text := promises.broken(promise, jobs[promise.job]))]
+    problems += _report_training(*training.finish())
+    _title("What is left on the nodes")
+    try:
+        nodes = leftovers.wait_for_none(kubectl)
+        print(f"nodes {', '.join(nodes)}: no taint, label or annotation of a lease")
+        print("all namespaces: no worker pod, Job, StatefulSet or Service of a job")
+    except DemoError as error:
+        problems.append(str(error))
+    _title("As promised" if not problems else "NOT as promised")
+    for problem in problems:
+        print(problem)
+    if not problems:
+        print(f"all {len(promises.PROMISES)} jobs ended, or wait, as their examples promise")
+    if operator.restarts:
+        print(f"the operator died and was started again {operator.restarts} times meanwhile")
+    return problems
+
+
+def _report_training(losses, weights):
+    _title("ddp-pytorch: training on three nodes")
+    if len(losses) < 2:
+        return ["ddp-pytorch: the log of rank 0 shows no losses"]
+    print(chart.draw(losses, "mean squared error over all ranks"))
+    problems = [] if losses[-1] < losses[0] else ["ddp-pytorch: the loss did not fall"]
+    for rank, digest in weights.items():
+        print(f"rank {rank}: final weights {digest[:16]}...")
+    if len(weights) < RANKS:
+        problems.append(f"ddp-pytorch: {RANKS - len(weights)} ranks did not tell their final weights")
+    elif len(set(weights.values())) > 1:
+        problems.append("ddp-pytorch: the ranks ended with different weights")
+    return problems
+
+
+def _end(operator, keep, done):
+    if keep:
+        print(f"""
+The cluster and the operator (process {operator.pid}) stay up. In a shell of this machine:
+
+  cd {ROOT}
+  eval "$(tests/cluster/cluster env {cluster.NAME})"
+  $KUBECTL get gpool,gjob
+  $KUBECTL describe gjob crash-exhausts
+  $KUBECTL apply -f examples/single-gpu.yaml
+
+The operator's log is {operator.log_path}. To remove everything:
+
+  demo/run down""")
+        return
+    # A second Ctrl-C must not stop the cleaning up.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    if operator:
+        if not done and (path := operator.save_log()):
+            print(f"the operator's log is kept in {path}")
+        operator.stop()
+    print("taking everything down", flush=True)
+    cluster.down()
