@@ -93,6 +93,7 @@ std::string to_json(const Result& result) {
   json += kExitCodeKey;
   json += std::to_string(result.exit_code);
   if (result.signal) json += ",\"signal\":" + std::to_string(*result.signal);
+  if (result.stop_signal) json += ",\"stopSignal\":" + std::to_string(*result.stop_signal);
   add_text(json, "reason", escaped_front(result.reason, kMaxReasonBytes));
   add_text(json, "message", escaped_front(result.message, kMaxMessageBytes));
   if (!result.started_at.empty()) add_text(json, "startedAt", result.started_at);

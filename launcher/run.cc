@@ -57,7 +57,7 @@ class Run {
     }
     if (wait.state == MasterState::kStopped) {
       return not_started(kExitSignalBase + wait.signal, "Stopped",
-                         signal_name(wait.signal) + " came while waiting for rank 0");
+                         signal_name(wait.signal) + " came while waiting for rank 0", wait.signal);
     }
     return run_command();
   }
@@ -91,10 +91,12 @@ class Run {
     return kExitLauncherError;
   }
 
-  int not_started(int exit_code, const char* reason, const std::string& message) {
+  int not_started(int exit_code, const char* reason, const std::string& message, int stop_signal = 0) {
     log_line(message);
     started_at_.clear();
-    publish(new_result(Outcome::kNotStarted, exit_code, reason, message));
+    Result result = new_result(Outcome::kNotStarted, exit_code, reason, message);
+    if (stop_signal != 0) result.stop_signal = stop_signal;
+    publish(result);
     return exit_code;
   }
 
@@ -135,6 +137,7 @@ class Run {
     Supervisor supervisor(std::get<pid_t>(spawned), inbox_, relay);
     supervisor.run([&](const Ending& ending) {
       Result result = result_of(ending);
+      if (ending.stop_signal != 0) result.stop_signal = ending.stop_signal;
       result.tail = clean_text(tail.text());
       exit_code = result.exit_code;
       publish(result);

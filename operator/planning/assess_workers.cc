@@ -59,10 +59,10 @@ std::string describe_crash(const WorkerResult& result) {
     text = "killed by signal " + std::to_string(result.signal);
   } else if (result.outcome == "notStarted") {
     text = "did not start" + (result.reason.empty() ? std::string() : " (" + result.reason + ")");
+    if (!result.message.empty()) text += ": " + result.message;
   } else {
     text = "exited with code " + std::to_string(result.exit_code);
   }
-  if (!result.message.empty()) text += ": " + result.message;
   if (!result.tail.empty()) text += "; last lines:\n" + result.tail;
   return text;
 }

@@ -59,6 +59,7 @@ class Signals(LauncherCase):
         self.assertEqual(process.wait(HANG_LIMIT), 143)
         result = self.assert_result(outcome="signaled", signal=15)
         self.assertIn("after SIGTERM was forwarded", result["message"])
+        self.assertEqual(result["stopSignal"], signal.SIGTERM)
 
     def test_stop_signal_reaches_what_a_shell_runs(self):
         inner = "trap 'sleep 0.6; echo saved; exit' TERM; echo ready; while :; do sleep 0.02; done"

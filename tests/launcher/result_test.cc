@@ -40,6 +40,12 @@ TEST(Result, LeavesOutWhatDoesNotApply) {
   EXPECT_EQ(json.find("startedAt"), std::string::npos);
 }
 
+TEST(Result, SaysThatItWasToldToStop) {
+  Result result = sample();
+  result.stop_signal = 15;
+  EXPECT_NE(to_json(result).find(R"("signal":9,"stopSignal":15,)"), std::string::npos);
+}
+
 TEST(Result, TailIsCutAtTheStartOfALine) {
   Result result = sample();
   result.tail.clear();
