@@ -19,10 +19,6 @@ std::string dump(const nlohmann::json& json) {
 
 }  // namespace
 
-std::string event_namespace(const Event& event) {
-  return event.regarding.key.ns.empty() ? "default" : event.regarding.key.ns;
-}
-
 std::string event_name(const Event& event, std::int64_t stamp_ns) {
   std::array<char, 17> digits{};
   const auto end =
@@ -35,7 +31,7 @@ std::string event_name(const Event& event, std::int64_t stamp_ns) {
   return object + "." + suffix;
 }
 
-std::string event_body(const Event& event, const EventSource& source, const std::string& name) {
+std::string event_body(const Event& event, const EventSource& source, const api::ObjectKey& name) {
   const auto& object = event.regarding;
   nlohmann::json regarding{
       {"apiVersion", object.api_version}, {"kind", object.kind}, {"name", object.key.name}};
@@ -44,7 +40,7 @@ std::string event_body(const Event& event, const EventSource& source, const std:
   if (!object.resource_version.empty()) regarding["resourceVersion"] = object.resource_version;
   return dump({{"apiVersion", "events.k8s.io/v1"},
                {"kind", "Event"},
-               {"metadata", {{"name", name}, {"namespace", event_namespace(event)}}},
+               {"metadata", {{"name", name.name}, {"namespace", name.ns}}},
                {"eventTime", base::to_rfc3339_micro(event.time)},
                {"reportingController", source.controller},
                {"reportingInstance", source.instance},

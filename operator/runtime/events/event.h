@@ -34,12 +34,10 @@ struct EventSource {
   std::string instance;
 };
 
-// Events about cluster-scoped objects live in "default" (client-go).
-std::string event_namespace(const Event& event);
 // `<object>.<hex ns>` as client-go's; a valid object name of at most 253 bytes.
 std::string event_name(const Event& event, std::int64_t stamp_ns);
 // An events.k8s.io/v1 Event as JSON.
-std::string event_body(const Event& event, const EventSource& source, const std::string& name);
+std::string event_body(const Event& event, const EventSource& source, const api::ObjectKey& name);
 // The merge patch that says an event was seen `count` times, most recently at `last`.
 std::string series_patch(std::int64_t count, base::WallTime last);
 // At most 1 KiB, the API's limit, without half a character at the end.

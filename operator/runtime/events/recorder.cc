@@ -109,18 +109,32 @@ void EventRecorder::send(const Event& event, const Tokens& tokens) {
 }
 
 void EventRecorder::create(const Event& event, const Tokens& tokens) {
+  const auto& ns = event.regarding.key.ns;
+  const bool cluster_scoped = ns.empty();
+  const bool try_default = cluster_scoped && !default_is_refused_;
+  auto created = create_in(!cluster_scoped ? ns : try_default ? "default" : "kube-system", event, tokens);
+  if (!created && try_default && created.error().code == ErrorCode::kInvalid) {
+    // Up to 1.20 the server wants events of cluster-scoped objects in kube-system
+    // (kubernetes/kubernetes#100125).
+    created = create_in("kube-system", event, tokens);
+    default_is_refused_ = created.has_value();
+  }
+  if (!created) note_failure(created.error());
+}
+
+base::Result<void> EventRecorder::create_in(const std::string& ns, const Event& event, const Tokens& tokens) {
   const auto wall = clock_.wall().time_since_epoch();
   last_stamp_ = std::max(last_stamp_ + 1, std::int64_t{std::chrono::nanoseconds(wall).count()});
-  const api::ObjectKey name{event_namespace(event), event_name(event, last_stamp_)};
-  const auto body = event_body(event, source_, name.name);
-  const auto created = with_retries(tokens, [&]() -> base::Result<void> {
-    const auto answer = client_.create(kEvents, name.ns, body, tokens.sending);
+  const api::ObjectKey name{ns, event_name(event, last_stamp_)};
+  const auto body = event_body(event, source_, name);
+  auto created = with_retries(tokens, [&]() -> base::Result<void> {
+    const auto answer = client_.create(kEvents, ns, body, tokens.sending);
     // A try before this one, whose answer was lost, made it.
     if (answer || answer.error().code == ErrorCode::kAlreadyExists) return {};
     return tl::unexpected<base::Error>(answer.error());
   });
-  if (!created) return note_failure(created.error());
-  book_.created(event, name, clock_.now());
+  if (created) book_.created(event, name, clock_.now());
+  return created;
 }
 
 base::Result<void> EventRecorder::patch(const SeriesBook::Patch& patch, const Tokens& tokens) {

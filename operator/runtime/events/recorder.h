@@ -49,6 +49,7 @@ class EventRecorder final : public Runnable {
   void send_queued(const Tokens& tokens);
   void send(const Event& event, const Tokens& tokens);
   void create(const Event& event, const Tokens& tokens);
+  base::Result<void> create_in(const std::string& ns, const Event& event, const Tokens& tokens);
   base::Result<void> patch(const SeriesBook::Patch& patch, const Tokens& tokens);
   void sweep(const Tokens& tokens);
   base::Result<void> with_retries(const Tokens& tokens, const std::function<base::Result<void>()>& call);
@@ -66,6 +67,7 @@ class EventRecorder final : public Runnable {
   // Of run()'s thread only:
   SeriesBook book_;
   std::int64_t last_stamp_ = 0;
+  bool default_is_refused_ = false;
 };
 
 }  // namespace gpupool::runtime

@@ -111,7 +111,8 @@ TEST_F(ControllerTest, AnErrorIsRetriedWithGrowingPausesUntilASuccess) {
   start();
   pass(milliseconds(5));
   pass(milliseconds(10));
-  EXPECT_EQ(controller_.queue().failures(key("a")), 2);
+  ASSERT_TRUE(clock_.wait_for_deadline(clock_.now() + milliseconds(20)));
+  EXPECT_EQ(controller_.queue().failures(key("a")), 3);
   pass(milliseconds(20));
   ASSERT_TRUE(reconciler_.wait_for_calls(4));
   wait_until_idle();

@@ -22,7 +22,7 @@ Event sample() {
 
 TEST(Event, BodyIsAnEventOfEventsV1) {
   const auto body =
-      nlohmann::json::parse(event_body(sample(), {"gpupool.dev/operator", "pod-1"}, "resnet.1"));
+      nlohmann::json::parse(event_body(sample(), {"gpupool.dev/operator", "pod-1"}, {"lab", "resnet.1"}));
   const auto expected = nlohmann::json::parse(R"({
     "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "resnet.1", "namespace": "lab"},
     "eventTime": "2026-01-02T03:04:05.000000Z", "reportingController": "gpupool.dev/operator",
@@ -32,12 +32,11 @@ TEST(Event, BodyIsAnEventOfEventsV1) {
   EXPECT_EQ(body, expected);
 }
 
-TEST(Event, AboutAClusterScopedObjectLivesInDefault) {
+TEST(Event, AboutAClusterScopedObjectNamesNoNamespace) {
   auto event = sample();
   event.regarding.key.ns.clear();
   event.type = EventType::kNormal;
-  EXPECT_EQ(event_namespace(event), "default");
-  const auto body = nlohmann::json::parse(event_body(event, {"c", "i"}, "resnet.1"));
+  const auto body = nlohmann::json::parse(event_body(event, {"c", "i"}, {"default", "resnet.1"}));
   EXPECT_EQ(body["metadata"]["namespace"], "default");
   EXPECT_FALSE(body["regarding"].contains("namespace"));
   EXPECT_EQ(body["type"], "Normal");

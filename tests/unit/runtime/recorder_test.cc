@@ -138,6 +138,33 @@ TEST_F(RecorderTest, ARefusedEventIsDroppedAtOnce) {
   EXPECT_EQ(expose("failed"), "3");
 }
 
+TEST_F(RecorderTest, AClusterScopedObjectsEventsGoWhereTheServerTakesThem) {
+  constexpr char kInvalid[] = R"({"kind":"Status","status":"Failure","reason":"Invalid","code":422})";
+  const ObjectReference pool{.api_version = "gpupool.dev/v1alpha1", .kind = "GpuPool", .key = {"", "west"}};
+  transport_.answer(201, "{}");
+  transport_.answer(422, kInvalid);
+  for (const char* reason : {"A", "B", "C"}) recorder_.record(pool, EventType::kNormal, reason, "Adopt", "x");
+  start();
+  ASSERT_TRUE(transport_.wait_for_requests(4));
+  const auto sent = transport_.sent();
+  EXPECT_THAT(sent[0].target, HasSubstr("/namespaces/default/events"));
+  EXPECT_THAT(sent[1].target, HasSubstr("/namespaces/default/events"));
+  EXPECT_THAT(sent[2].target, HasSubstr("/namespaces/kube-system/events"));
+  EXPECT_THAT(sent[2].body, HasSubstr("\"namespace\":\"kube-system\""));
+  EXPECT_THAT(sent[3].target, HasSubstr("/namespaces/kube-system/events"));
+}
+
+TEST_F(RecorderTest, AnInvalidEventDoesNotMoveTheOthers) {
+  constexpr char kInvalid[] = R"({"kind":"Status","status":"Failure","reason":"Invalid","code":422})";
+  const ObjectReference pool{.api_version = "gpupool.dev/v1alpha1", .kind = "GpuPool", .key = {"", "west"}};
+  transport_.answer(422, kInvalid);
+  transport_.answer(422, kInvalid);
+  for (const char* reason : {"A", "B"}) recorder_.record(pool, EventType::kNormal, reason, "Adopt", "x");
+  start();
+  ASSERT_TRUE(transport_.wait_for_requests(3));
+  EXPECT_THAT(transport_.sent()[2].target, HasSubstr("/namespaces/default/events"));
+}
+
 TEST_F(RecorderTest, NeverBlocksAndDropsWhatIsTooMuch) {
   for (std::size_t i = 0; i < EventRecorder::kMaxWaiting + 5; ++i) record();
   EXPECT_EQ(expose("queue_full"), "5");
