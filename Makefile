@@ -1,0 +1,34 @@
+# Nothing but git, make and root is needed to start: `make deps` brings the rest.
+.DEFAULT_GOAL := help
+.PHONY: help deps build demo test format lint clean
+
+# Debian's tools, whatever else the user's PATH holds.
+export PATH := /usr/sbin:/usr/bin:/sbin:/bin:$(PATH)
+# A clone in another folder finds what was compiled in this one.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+
+deps: ## install the Debian packages of deps/packages.txt (as root)
+	@deps/install
+
+build: deps ## build build/bin/gpupool-operator and build/bin/gpupool-launch
+	@cmake --preset release
+	@cmake --build --preset release --target gpupool-operator gpupool-launch
+
+demo: build ## run the examples on a cluster of three nodes; KEEP=1 leaves it up
+	@demo/run
+
+test: deps ## build and run everything that can fail (one part: tests/run --help)
+	@tests/run
+
+format: deps ## format the C++ files in place
+	@.ci/format
+
+lint: deps ## check format, layers and clang-tidy, changing nothing
+	@tests/run format layers tidy
+
+clean: ## remove what was built; caches outside the tree stay
+	@rm -rf build

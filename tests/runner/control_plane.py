@@ -1,0 +1,34 @@
+"""The API server that integration tests talk to: started when first needed, removed at the end."""
+
+import os
+import re
+
+from runner.shell import ROOT
+
+CLUSTER = ROOT / "tests" / "cluster" / "cluster"
+
+
+class ControlPlane:
+    def __init__(self, shell):
+        self._shell, self._name, self._variables = shell, f"test{os.getpid()}", None
+        self._started = False
+
+    def variables(self):
+        """TEST_KUBECONFIG, KUBECTL and the like for a test's environment."""
+        if self._variables is None:
+            self._started = True
+            # The first start on a machine builds Kubernetes, which takes most of an hour on two cores.
+            done = self._shell.run("control-plane", CLUSTER, "up", self._name, "--control-plane-only", "--owner-pid",
+                                   os.getpid(), limit=2 * 3600, show=True)
+            if done.code != 0:
+                raise RuntimeError("the control plane did not start")
+            exports = self._shell.run("control-plane-env", CLUSTER, "env", self._name).output
+            found = dict(re.findall(r"^export (\w+)=['\"]?([^'\"\n]*)", exports, re.M))
+            found["TEST_KUBECONFIG"] = found.pop("KUBECONFIG")
+            self._variables = found
+        return self._variables
+
+    def stop(self):
+        if self._started:
+            self._shell.run("control-plane-down", CLUSTER, "down", self._name)
+            self._started = False

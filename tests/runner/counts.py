@@ -1,0 +1,37 @@
+"""Reads how many tests passed and failed from what test programs leave behind."""
+
+import re
+import xml.etree.ElementTree as xml
+
+
+def add_ctest(result, junit):
+    """Adds the results of `ctest --output-junit`. A test that was skipped, disabled or not found has failed."""
+    for case in xml.parse(junit).getroot().iter("testcase"):
+        status = case.get("status")
+        detail = "" if status == "run" else (case.findtext("system-out") or status or "")
+        result.check(case.get("name"), status == "run", "\n".join(detail.splitlines()[-60:]))
+
+
+def add_program(result, name, done):
+    """Adds the results of a test program from its output: our closing line, or unittest's."""
+    passed, failed = _counts(done.output)
+    result.passed += passed
+    for number in range(failed):
+        result.fail(f"{name} ({number + 1} of {failed})", done.tail() if number == 0 else "")
+    if done.code != 0 and failed == 0:
+        result.fail(f"{name}: exit code {done.code}", done.tail())
+    elif passed + failed == 0:
+        result.fail(f"{name}: counted no test", done.tail())
+
+
+def _counts(output):
+    closing = re.findall(r"^(\d+) (?:checks? )?passed, (\d+) failed", output, re.M)
+    if closing:
+        return int(closing[-1][0]), int(closing[-1][1])
+    ran, bad = 0, 0
+    for block in re.finditer(r"^Ran (\d+) tests? in .*\n\n?(?:OK|FAILED)(?: \((.*)\))?", output, re.M):
+        ran += int(block.group(1))
+        words = dict(re.findall(r"([a-z ]+)=(\d+)", block.group(2) or ""))
+        bad += sum(int(words.get(word, 0)) for word in ("failures", "errors"))
+        bad += sum(int(n) for word, n in words.items() if word.strip() in ("skipped", "unexpected successes"))
+    return max(ran - bad, 0), bad

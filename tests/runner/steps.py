@@ -1,0 +1,129 @@
+"""The steps of tests/run, in order. Each adds to a result; its first comment line is its title."""
+
+import os
+
+from runner import counts
+from runner.shell import ROOT
+
+BUILDS = {"release": ROOT / "build", "asan": ROOT / "build" / "asan", "tsan": ROOT / "build" / "tsan"}
+# Sanitizer runtimes of this compiler cannot place their shadow where Linux randomizes much.
+FIXED_ADDRESSES = ["/usr/bin/setarch", "-R"]
+SANITIZERS = {
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:history_size=4",
+}
+PARALLEL_TESTS = 4
+
+
+def release(result, shell, _control_plane):
+    """build everything"""
+    _build(result, shell, "release", ["all"])
+
+
+def format_check(result, shell, _control_plane):
+    """C++ files are formatted"""
+    _static_check(result, shell, "format", ".ci/format", "--check")
+
+
+def layers(result, shell, _control_plane):
+    """includes follow the layering, files stay small"""
+    _static_check(result, shell, "layers", ".ci/check-layers")
+
+
+def tidy(result, shell, _control_plane):
+    """clang-tidy finds nothing"""
+    if _build(result, shell, "release", ["all"], count=False):
+        done = shell.run("tidy", ROOT / ".ci/tidy", show=True, limit=3600)
+        result.check("tidy", done.code == 0)
+
+
+def unit(result, shell, _control_plane):
+    """unit and launcher tests"""
+    if _build(result, shell, "release", ["all"], count=False):
+        _ctest(result, shell, "release", "unit|launcher")
+
+
+def integration(result, shell, control_plane):
+    """tests against a real API server"""
+    if _build(result, shell, "release", ["all"], count=False):
+        _ctest(result, shell, "release", "integration", control_plane.variables())
+
+
+def crds(result, shell, control_plane):
+    """the definitions on a real API server"""
+    done = shell.run("crds", ROOT / "tests/crds/test_crds.py", "-v", env=control_plane.variables(), show=True)
+    counts.add_program(result, "crds", done)
+
+
+def e2e(result, shell, _control_plane):
+    """the operator on a cluster with nodes"""
+    if _build(result, shell, "release", ["all"], count=False):
+        done = shell.run("e2e", ROOT / "tests/e2e/run", show=True)
+        counts.add_program(result, "e2e", done)
+
+
+def asan(result, shell, control_plane):
+    """unit, launcher and integration tests with AddressSanitizer and UBSan"""
+    _sanitized(result, shell, "asan", control_plane)
+
+
+def tsan(result, shell, control_plane):
+    """the same with ThreadSanitizer"""
+    _sanitized(result, shell, "tsan", control_plane)
+
+
+def cluster(result, shell, _control_plane):
+    """the cluster that tests use keeps its promises"""
+    counts.add_program(result, "cluster", shell.run("cluster", ROOT / "tests/cluster/selftest", show=True))
+
+
+STEPS = {"build": release, "format": format_check, "layers": layers, "tidy": tidy, "unit": unit,
+         "integration": integration, "crds": crds, "e2e": e2e, "asan": asan, "tsan": tsan, "cluster": cluster}
+
+
+def _static_check(result, shell, name, *command):
+    done = shell.run(name, *command)
+    result.check(name, done.code == 0, done.tail())
+
+
+def _build(result, shell, preset, targets, count=True, prefix=()):
+    """True if it was built. As a step of its own it counts as one check."""
+    for name, command in (("configure", ["cmake", "--preset", preset]),
+                          ("build", ["cmake", "--build", "--preset", preset, "--target", *targets])):
+        done = shell.run(f"{preset}-{name}", *prefix, *command, limit=2 * 3600)
+        if done.code != 0:
+            result.fail(f"{name} {preset}", done.tail())
+            return False
+    if count:
+        result.passed += 1
+    return True
+
+
+def _ctest(result, shell, preset, label, env=None, prefix=()):
+    junit = BUILDS[preset] / f"junit-{label.replace('|', '-')}.xml"
+    junit.unlink(missing_ok=True)
+    done = shell.run(f"{preset}-{label.replace('|', '-')}", *prefix, "ctest", "--test-dir", BUILDS[preset], "-L", label,
+                     "-j", PARALLEL_TESTS, "--no-tests=error", "--output-on-failure", "--output-junit", junit,
+                     env={**SANITIZERS, **(env or {})})
+    if not junit.exists():
+        result.fail(f"ctest {preset} {label}", done.tail())
+        return
+    before = len(result.failures)
+    counts.add_ctest(result, junit)
+    if done.code != 0 and len(result.failures) == before:
+        result.fail(f"ctest {preset} {label}: exit code {done.code}", done.tail())
+
+
+def _sanitized(result, shell, preset, control_plane):
+    prefix = FIXED_ADDRESSES if _allowed(shell, FIXED_ADDRESSES) else []
+    # The folder's target is all tests with what they need; the launcher is a program that tests start.
+    if not _build(result, shell, preset, ["tests/all", "gpupool-launch"], count=False, prefix=prefix):
+        return
+    _ctest(result, shell, preset, "unit|launcher", prefix=prefix)
+    _ctest(result, shell, preset, "integration", control_plane.variables(), prefix=prefix)
+
+
+def _allowed(shell, prefix):
+    """A container may forbid changing the personality."""
+    return os.access(prefix[0], os.X_OK) and shell.run("setarch", *prefix, "/usr/bin/true").code == 0
