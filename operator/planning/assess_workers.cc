@@ -206,8 +206,8 @@ bool has_ended(const api::Pod& pod) {
       if (status.state.running) return false;
     }
   }
-  // The kubelet deletes with grace 0 once it has seen every container end. "terminated" alone is not enough: of a pod that always
-  // restarts, it may be the moment between two runs.
+  // The kubelet deletes with grace 0 once it has seen every container end. "terminated" alone is not enough:
+  // of a pod that always restarts, it may be the moment between two runs.
   return pod.metadata.deletion_grace_period_seconds == 0;
 }
 
@@ -217,9 +217,9 @@ bool is_between_runs(const api::Pod& pod) {
   const bool by_stateful_set =
       std::any_of(pod.metadata.owner_references.begin(), pod.metadata.owner_references.end(),
                   [](const api::OwnerReference& owner) { return owner.kind == "StatefulSet"; });
-  return by_stateful_set && std::any_of(statuses.begin(), statuses.end(), [](const api::ContainerStatus& status) {
-           return status.state.terminated.has_value();
-         });
+  return by_stateful_set &&
+         std::any_of(statuses.begin(), statuses.end(),
+                     [](const api::ContainerStatus& status) { return status.state.terminated.has_value(); });
 }
 
 bool has_result(const api::Pod& pod) {

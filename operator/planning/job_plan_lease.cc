@@ -30,21 +30,36 @@ bool nodes_carry(const Observation& seen) {
   });
 }
 
+namespace {
+
+// Zero: the node is lost. Nothing: it is well.
+std::optional<base::Duration> until_lost(const Observation& seen, const api::NodeRef& ref) {
+  const auto node = seen.node(ref.name);
+  if (node == nullptr || node->metadata.uid != ref.uid) return base::Duration::zero();
+  const auto* ready = node->ready_condition();
+  if (ready == nullptr || ready->status == "True") return std::nullopt;
+  return time_left(seen, ready->last_transition_time,
+                   seen.pool != nullptr ? seen.pool->spec.node_loss_timeout_seconds
+                                        : api::GpuPoolSpec{}.node_loss_timeout_seconds);
+}
+
+}  // namespace
+
 std::set<std::string> lost_nodes(const Observation& seen) {
   std::set<std::string> lost;
-  const auto patience =
-      std::chrono::seconds(seen.pool != nullptr ? seen.pool->spec.node_loss_timeout_seconds : 30);
   for (const auto& ref : seen.job.status.lease->nodes) {
-    const auto node = seen.node(ref.name);
-    if (node == nullptr || node->metadata.uid != ref.uid) {
-      lost.insert(ref.name);
-      continue;
-    }
-    const auto* ready = node->ready_condition();
-    if (ready == nullptr || ready->status == "True" || !ready->last_transition_time) continue;
-    if (seen.now >= *ready->last_transition_time + patience) lost.insert(ref.name);
+    if (until_lost(seen, ref) == base::Duration::zero()) lost.insert(ref.name);
   }
   return lost;
+}
+
+std::optional<base::Duration> until_next_loss(const Observation& seen) {
+  std::optional<base::Duration> next;
+  for (const auto& ref : seen.job.status.lease->nodes) {
+    const auto left = until_lost(seen, ref);
+    if (left && (!next || *left < *next)) next = left;
+  }
+  return next;
 }
 
 Step advance(const Observation& seen, api::GpuJobStatus status, const std::string& next,

@@ -120,6 +120,7 @@ Step show_progress(const Observation& seen, const Views& views) {
   const auto running = count(views, WorkerState::kRunning);
   const auto succeeded = count(views, WorkerState::kSucceeded);
   auto again = time_left(seen, status.start_time, seen.job.spec.active_deadline_seconds);
+  if (const auto loss = until_next_loss(seen)) again = again ? std::min(*again, *loss) : *loss;
   std::optional<Note> note;
   if (running + succeeded == total || status.phase == phase::kRunning) {
     if (status.phase != phase::kRunning)

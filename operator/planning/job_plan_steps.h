@@ -39,6 +39,8 @@ std::optional<Step> enforce_deadline(const Observation& seen);
 // Nodes of the lease that are gone, were replaced under their name, or were not ready for longer than the
 // pool allows.
 std::set<std::string> lost_nodes(const Observation& seen);
+// When the next node that is not ready now will count as lost; nothing if all are well.
+std::optional<base::Duration> until_next_loss(const Observation& seen);
 // Time left until `begin` + `seconds`; zero when it is over.
 std::optional<base::Duration> time_left(const Observation& seen, const std::optional<base::WallTime>& begin,
                                         const std::optional<std::int64_t>& seconds);
