@@ -143,7 +143,7 @@ class KubectlTest(CrdTest):
 
     def test_columns(self):
         self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS AGE", self.columns("gjob"))
-        self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS AGE REASON MASTER MESSAGE",
+        self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS AGE REASON MASTER",
                          self.columns("gjob", "-o", "wide"))
         self.assertEqual("NAME READY NODES NODES-READY NODES-LEASED NODES-AVAILABLE GPUS GPUS-AVAILABLE QUEUED "
                          "RUNNING AGE", self.columns("gpool"))
