@@ -1,21 +1,9 @@
 #include "controllers/cluster/job_writer.h"
 
-#include <algorithm>
-
 #include "api/v1alpha1/status_json.h"
-#include "kube/patch.h"
+#include "controllers/cluster/finalizer_patch.h"
 
 namespace gpupool::controllers {
-namespace {
-
-std::optional<std::size_t> index_of(const std::vector<std::string>& finalizers) {
-  const auto found = std::find(finalizers.begin(), finalizers.end(), api::kLease);
-  if (found == finalizers.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - finalizers.begin());
-}
-
-}  // namespace
-
 base::Result<JobWriter::Job> JobWriter::remember(const api::GpuJob& job,
                                                  const base::Result<std::string>& answer,
                                                  std::stop_token stop) {
@@ -38,29 +26,17 @@ base::Result<JobWriter::Job> JobWriter::write_status(const api::GpuJob& job, con
 }
 
 base::Result<JobWriter::Job> JobWriter::add_finalizer(const api::GpuJob& job, std::stop_token stop) {
-  kube::JsonPatch patch;
-  patch.only_if_version(job.metadata.resource_version);
-  const auto name = base::json::quote(api::kLease);
-  if (job.metadata.finalizers.empty()) {
-    patch.add("/metadata/finalizers", "[" + name + "]");
-  } else {
-    patch.add("/metadata/finalizers/-", name);
-  }
+  const auto patch = finalizer_patch(job.metadata, api::kLease, true);
   return remember(
-      job,
-      client_.patch(api::GpuJob::kType, job.metadata.key(), kube::PatchType::kJson, patch.text(), "", stop),
+      job, client_.patch(api::GpuJob::kType, job.metadata.key(), kube::PatchType::kJson, patch, "", stop),
       stop);
 }
 
 base::Result<void> JobWriter::remove_finalizer(const api::GpuJob& job, std::stop_token stop) {
-  const auto index = index_of(job.metadata.finalizers);
-  if (!index) return {};
-  kube::JsonPatch patch;
-  patch.only_if_version(job.metadata.resource_version);
-  patch.remove(kube::json_pointer({"metadata", "finalizers", std::to_string(*index)}));
+  const auto patch = finalizer_patch(job.metadata, api::kLease, false);
+  if (patch.empty()) return {};
   const auto done = remember(
-      job,
-      client_.patch(api::GpuJob::kType, job.metadata.key(), kube::PatchType::kJson, patch.text(), "", stop),
+      job, client_.patch(api::GpuJob::kType, job.metadata.key(), kube::PatchType::kJson, patch, "", stop),
       stop);
   if (done || done.error().code == base::ErrorCode::kNotFound) return {};
   return tl::unexpected<base::Error>(done.error());

@@ -1,9 +1,7 @@
 #include "controllers/gpupool/reconciler.h"
 
-#include <algorithm>
-
 #include "api/v1alpha1/status_json.h"
-#include "kube/patch.h"
+#include "controllers/cluster/finalizer_patch.h"
 #include "planning/pool_status.h"
 
 namespace gpupool::controllers {
@@ -16,21 +14,10 @@ constexpr auto kWriteInterval = std::chrono::milliseconds(250);
 
 base::Result<void> GpuPoolReconciler::set_finalizer(const api::GpuPool& pool, bool wanted,
                                                     std::stop_token stop) {
-  const auto& finalizers = pool.metadata.finalizers;
-  const auto found = std::find(finalizers.begin(), finalizers.end(), api::kPoolFinalizer);
-  if ((found != finalizers.end()) == wanted) return {};
-  kube::JsonPatch patch;
-  patch.only_if_version(pool.metadata.resource_version);
-  const auto name = base::json::quote(api::kPoolFinalizer);
-  if (!wanted) {
-    patch.remove(kube::json_pointer({"metadata", "finalizers", std::to_string(found - finalizers.begin())}));
-  } else if (finalizers.empty()) {
-    patch.add("/metadata/finalizers", "[" + name + "]");
-  } else {
-    patch.add("/metadata/finalizers/-", name);
-  }
+  const auto patch = finalizer_patch(pool.metadata, api::kPoolFinalizer, wanted);
+  if (patch.empty()) return {};
   const auto done =
-      client_.patch(api::GpuPool::kType, pool.metadata.key(), kube::PatchType::kJson, patch.text(), "", stop);
+      client_.patch(api::GpuPool::kType, pool.metadata.key(), kube::PatchType::kJson, patch, "", stop);
   if (done || done.error().code == base::ErrorCode::kNotFound) return {};
   return tl::unexpected<base::Error>(done.error());
 }
