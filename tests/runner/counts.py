@@ -25,9 +25,10 @@ def add_program(result, name, done):
 
 
 def _counts(output):
-    closing = re.findall(r"^(\d+) (?:checks? )?passed, (\d+) failed", output, re.M)
-    if closing:
-        return int(closing[-1][0]), int(closing[-1][1])
+    for closing in (r"^(\d+) (?:checks? )?passed, (\d+) failed", r"^RESULT passed=(\d+) failed=(\d+)"):
+        found = re.findall(closing, output, re.M)
+        if found:
+            return int(found[-1][0]), int(found[-1][1])
     ran, bad = 0, 0
     for block in re.finditer(r"^Ran (\d+) tests? in .*\n\n?(?:OK|FAILED)(?: \((.*)\))?", output, re.M):
         ran += int(block.group(1))

@@ -19,7 +19,8 @@ def prepare_environment():
     os.environ.update(CCACHE_BASEDIR=str(ROOT), CCACHE_NOHASHDIR="1", PYTHONDONTWRITEBYTECODE="1",
                       CTEST_COLOR_OUTPUT="0", CLICOLOR="0")
     # Settings of whoever starts us would choose which tests run, or where.
-    for name in ("TEST_KUBECONFIG", "KUBECONFIG", "GTEST_FILTER", "GTEST_REPEAT", "GTEST_TOTAL_SHARDS"):
+    for name in ("TEST_KUBECONFIG", "KUBECONFIG", "KUBECTL", "KEEP", "E2E_CLUSTER", "FAILFAST", "BUILD_DIR",
+                 "GPUPOOL_SANITIZE", "GTEST_FILTER", "GTEST_REPEAT", "GTEST_TOTAL_SHARDS"):
         os.environ.pop(name, None)
 
 
