@@ -1,0 +1,1 @@
+"""What the tests of the operator share: the API server, the operator as a process, jobs, waiting, leaks."""

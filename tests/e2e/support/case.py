@@ -1,0 +1,64 @@
+"""The base of all tests of the operator."""
+
+import itertools
+import unittest
+
+from .jobs import JobHandle, job_manifest
+from .leaks import wait_no_leaks
+from .waiting import wait_for
+
+_numbers = itertools.count(1)
+
+
+class OperatorCase(unittest.TestCase):
+    """Each test has a namespace of its own, and ends only when nothing of its jobs is left."""
+
+    lab = None  # set by the runner: has api, operator, kubeconfig
+    pool = None
+
+    @property
+    def api(self):
+        return self.lab.api
+
+    @property
+    def operator(self):
+        return self.lab.operator
+
+    def setUp(self):
+        self.namespace = self.lab.new_namespace(next(_numbers))
+        self.addCleanup(self.clean)
+        if not self.operator.running():
+            self.operator.start()
+
+    def clean(self):
+        """Jobs, then namespaces, then proof. Runs after the test's own clean-ups."""
+        if not self.operator.running():
+            self.operator.start()
+        for job in self.api.list("gpujobs"):
+            self.api.delete("gpujobs", job["metadata"]["name"], job["metadata"]["namespace"])
+        wait_for("all jobs to be gone", lambda: not self.api.list("gpujobs"), 120, self.leftovers)
+        self.api.delete("namespaces", self.namespace)
+        wait_no_leaks(self.api)
+        self.assertTrue(self.operator.running(), "the operator has ended by itself\n" + self.operator.tail())
+
+    def leftovers(self):
+        return "\n".join(JobHandle(self.api, j["metadata"]["name"], j["metadata"]["namespace"]).show()
+                         for j in self.api.list("gpujobs")) + "\n" + self.operator.tail()
+
+    def submit(self, name, script="sleep 3600", **options):
+        options.setdefault("pool", self.pool)
+        manifest = job_manifest(name, options.pop("namespace", self.namespace), options.pop("pool"), script, **options)
+        return self.submit_manifest(manifest)
+
+    def submit_manifest(self, manifest):
+        self.api.create("gpujobs", manifest)
+        return JobHandle(self.api, manifest["metadata"]["name"], manifest["metadata"]["namespace"])
+
+    def restart_operator(self):
+        self.operator.kill()
+        self.operator.start()
+
+    def assert_free(self, *names):
+        """The nodes carry nothing of a lease now."""
+        for name in names:
+            self.assertNotIn("gpupool.dev/lease", str(self.api.get("nodes", name)), name)

@@ -1,0 +1,98 @@
+"""GpuJobs and GpuPools for tests, and what one asks of a job."""
+
+import json
+
+from .waiting import wait_for
+
+LEASE = "gpupool.dev/lease"
+LEASE_LABEL = "gpupool.dev.node-restriction.kubernetes.io/lease"
+JOB_UID = "gpupool.dev/job-uid"
+WORKER_FINALIZER = "gpupool.dev/worker"
+GPU = "nvidia.com/gpu"
+
+
+def shell(script, **container):
+    return {"name": "worker", "image": "gpupool.dev/busybox:1", "imagePullPolicy": "IfNotPresent",
+            "command": ["sh", "-c", script], **container}
+
+
+def job_manifest(name, namespace, pool, script="sleep 3600", container=None, template=None, pod=None, **spec):
+    """pod adds to the pod's spec, template replaces the whole template."""
+    pod_spec = {"terminationGracePeriodSeconds": 1, "containers": [container or shell(script)], **(pod or {})}
+    return {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuJob", "metadata": {"name": name, "namespace": namespace},
+            "spec": {"pool": pool, "template": template or {"spec": pod_spec}, **spec}}
+
+
+def pool_manifest(name, selector, **spec):
+    return {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuPool", "metadata": {"name": name},
+            "spec": {"nodeSelector": {"matchLabels": selector}, **spec}}
+
+
+class JobHandle:
+    """One GpuJob in the cluster; each question is a fresh read."""
+
+    def __init__(self, api, name, namespace):
+        self.api, self.name, self.namespace = api, name, namespace
+
+    def read(self):
+        return self.api.get("gpujobs", self.name, self.namespace)
+
+    def exists(self):
+        return self.api.find("gpujobs", self.name, self.namespace) is not None
+
+    def status(self):
+        return self.read().get("status") or {}
+
+    def phase(self):
+        return self.status().get("phase")
+
+    def reason(self):
+        return self.status().get("reason")
+
+    def conditions(self):
+        return {c["type"]: c for c in self.status().get("conditions", [])}
+
+    def condition(self, name):
+        return self.conditions().get(name, {}).get("status")
+
+    def lease(self):
+        return self.status().get("lease")
+
+    def nodes(self):
+        return [node["name"] for node in (self.lease() or {}).get("nodes", [])]
+
+    def show(self):
+        found = self.api.find("gpujobs", self.name, self.namespace)
+        pods = [{"name": p["metadata"]["name"], "node": p["spec"].get("nodeName"), "status": p["status"]} for p in self.pods()]
+        return f"status: {json.dumps((found or {}).get('status'))}\npods: {json.dumps(pods)[:4000]}"
+
+    def pods(self):
+        return [p for p in self.api.list("pods", self.namespace)
+                if p["metadata"].get("labels", {}).get("gpupool.dev/job-name") == self.name]
+
+    def wait_phase(self, *phases, limit=60):
+        return self.wait(f"phase {' or '.join(phases)}", lambda s: s.get("phase") in phases and s, limit)
+
+    def wait_reason(self, reason, limit=30):
+        return self.wait(f"reason {reason}", lambda s: s.get("reason") == reason and s, limit)
+
+    def wait_condition(self, name, value="True", limit=60):
+        def holds(status):
+            found = [c for c in status.get("conditions", []) if c["type"] == name and c["status"] == value]
+            return found and status
+        return self.wait(f"condition {name}={value}", holds, limit)
+
+    def wait(self, what, probe, limit=60):
+        return wait_for(f"{what} of GpuJob {self.name}", lambda: probe(self.status()), limit, self.show)
+
+    def wait_gone(self, limit=60):
+        wait_for(f"GpuJob {self.name} to be gone", lambda: not self.exists(), limit, self.show)
+
+    def patch(self, **spec):
+        return self.api.patch("gpujobs", self.name, {"spec": spec}, self.namespace)
+
+    def delete(self):
+        self.api.delete("gpujobs", self.name, self.namespace)
+
+    def events(self):
+        return [e for e in self.api.list("events", self.namespace) if e["regarding"].get("name") == self.name]
