@@ -5,6 +5,7 @@ import shutil
 import sys
 import time
 
+MAX_MESSAGE = 160  # also where the width of a terminal does not cut it
 COLOURS = {"Succeeded": "32", "Running": "36", "Failed": "31", "Queued": "33"}
 
 
@@ -62,6 +63,6 @@ def _describe(name, job):
     attempts = status.get("attempts", 0)
     attempt = f"{attempts} attempt{'s' if attempts > 1 else ''}" if attempts else ""
     nodes = status.get("nodeNames", "")
-    message = " ".join(status.get("message", "").split())
+    message = " ".join(status.get("message", "").split())[:MAX_MESSAGE]
     return (f"{name:<19} {spec.get('gpus', 1):>4} GPU  {status.get('phase', '-'):<10} {nodes:<8} {attempt:<10} "
             f"{status.get('reason', '')}{': ' if message else ''}{message}")

@@ -110,8 +110,9 @@ def _all_settled(jobs):
 
 def _report(kubectl, operator, jobs, training):
     """Prints what came of it; returns what did not come as promised."""
-    _title("kubectl get gpool,gjob")
-    print(kubectl.run("get", "gpool,gjob").rstrip())
+    for table in (["get", "gpool"], ["get", "gjob", "-o", "wide"]):
+        _title("kubectl " + " ".join(table))
+        print(kubectl.run(*table).rstrip())
     problems = [text for promise in promises.PROMISES if (text := promises.broken(promise, jobs[promise.job]))]
     problems += _report_training(*training.finish())
     _title("What is left on the nodes")
