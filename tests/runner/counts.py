@@ -16,8 +16,10 @@ def add_program(result, name, done):
     """Adds the results of a test program from its output: our closing line, or unittest's."""
     passed, failed = _counts(done.output)
     result.passed += passed
+    names = re.findall(r"^(?:FAIL|ERROR): (.+)|^FAIL +[\d.]+ s +(.+)", done.output, re.M)
     for number in range(failed):
-        result.fail(f"{name} ({number + 1} of {failed})", done.tail() if number == 0 else "")
+        which = "".join(names[number]) if len(names) == failed else f"{number + 1} of {failed}"
+        result.fail(f"{name}: {which}", done.tail() if number == 0 else "")
     if done.code != 0 and failed == 0:
         result.fail(f"{name}: exit code {done.code}", done.tail())
     elif passed + failed == 0:
@@ -32,7 +34,6 @@ def _counts(output):
     ran, bad = 0, 0
     for block in re.finditer(r"^Ran (\d+) tests? in .*\n\n?(?:OK|FAILED)(?: \((.*)\))?", output, re.M):
         ran += int(block.group(1))
-        words = dict(re.findall(r"([a-z ]+)=(\d+)", block.group(2) or ""))
-        bad += sum(int(words.get(word, 0)) for word in ("failures", "errors"))
-        bad += sum(int(n) for word, n in words.items() if word.strip() in ("skipped", "unexpected successes"))
+        words = re.findall(r"([a-z][a-z ]*)=(\d+)", block.group(2) or "")
+        bad += sum(int(number) for word, number in words if word != "expected failures")
     return max(ran - bad, 0), bad
