@@ -79,8 +79,8 @@ std::string status_patch(const std::string& resource_version, const GpuJobStatus
 std::string status_patch(const std::string& resource_version, const GpuPoolStatus& status) {
   auto models = Json::array();
   for (const auto& model : status.gpus.models) {
-    models.push_back(
-        {{"model", model.model}, {"count", model.count}, {"memory", text_or_null(model.memory)}});
+    models.push_back({{"model", model.model}, {"count", model.count}});
+    if (!model.memory.empty()) models.back()["memory"] = model.memory;  // no null inside a list, as above
   }
   auto excluded = Json::array();
   for (const auto& node : status.excluded) excluded.push_back({{"name", node.name}, {"reason", node.reason}});

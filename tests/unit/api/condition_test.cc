@@ -1,0 +1,48 @@
+#include "api/v1alpha1/condition.h"
+
+#include <gtest/gtest.h>
+
+namespace gpupool::api {
+namespace {
+
+base::WallTime at(int seconds) { return base::WallTime(std::chrono::seconds(seconds)); }
+
+Condition make(const std::string& type, const std::string& status, const std::string& reason = "R") {
+  Condition condition;
+  condition.type = type;
+  condition.status = status;
+  condition.reason = reason;
+  return condition;
+}
+
+TEST(SetCondition, MovesTheTransitionTimeOnlyWithTheStatus) {
+  std::vector<Condition> conditions;
+  set_condition(conditions, make("Ready", "True"), at(1));
+  EXPECT_EQ(conditions.at(0).last_transition_time, at(1));
+  set_condition(conditions, make("Ready", "True", "Other"), at(2));
+  EXPECT_EQ(conditions.at(0).last_transition_time, at(1));
+  EXPECT_EQ(conditions.at(0).reason, "Other");
+  set_condition(conditions, make("Ready", "False"), at(3));
+  EXPECT_EQ(conditions.at(0).last_transition_time, at(3));
+}
+
+TEST(SetCondition, LeavesTheOthersAndTheirOrder) {
+  std::vector<Condition> conditions = {make("A", "True"), make("B", "True"), make("C", "True")};
+  set_condition(conditions, make("B", "False"), at(1));
+  set_condition(conditions, make("D", "True"), at(1));
+  ASSERT_EQ(conditions.size(), 4U);
+  EXPECT_EQ(conditions[0].type, "A");
+  EXPECT_EQ(conditions[1], *find_condition(conditions, "B"));
+  EXPECT_EQ(conditions[1].status, "False");
+  EXPECT_EQ(conditions[3].type, "D");
+}
+
+TEST(IsTrue, NeedsTheConditionAndTrue) {
+  const std::vector<Condition> conditions = {make("A", "True"), make("B", "False")};
+  EXPECT_TRUE(is_true(conditions, "A"));
+  EXPECT_FALSE(is_true(conditions, "B"));
+  EXPECT_FALSE(is_true(conditions, "C"));
+}
+
+}  // namespace
+}  // namespace gpupool::api

@@ -1,0 +1,127 @@
+#include "api/v1alpha1/status_json.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace gpupool::api {
+namespace {
+
+using Json = nlohmann::json;
+
+base::WallTime at(int seconds) { return base::WallTime(std::chrono::seconds(1'800'000'000 + seconds)); }
+
+GpuJobStatus full_status() {
+  GpuJobStatus status;
+  status.observed_generation = 7;
+  status.phase = phase::kRunning;
+  status.conditions = {{"Running", "True", 7, at(1), "WorkersRunning", "all run"},
+                       {"Stalled", "False", 7, at(2), "NotStalled", ""}};
+  status.lease = Lease{"uid.3",
+                       lease_state::kReleasing,
+                       2,
+                       "00ff",
+                       {{"a", "uid-a"}, {"b", "uid-b"}},
+                       {{"c", "uid-c", "uid.2"}},
+                       outcome::kQueued,
+                       at(3)};
+  status.lease_sequence = 3;
+  status.workers = {2, 1, 1};
+  status.attempts = 3;
+  status.failures = 1;
+  status.start_time = at(4);
+  status.completion_time = at(5);
+  status.reason = "WorkersRunning";
+  status.message = "line one\nline \"two\"";
+  status.node_names = "a,b";
+  status.master = "job-3-0.job-3";
+  return status;
+}
+
+// As a server does: the patch over what it has.
+Json applied(const std::string& patch, Json object = Json::object()) {
+  object.merge_patch(Json::parse(patch));
+  return object;
+}
+
+GpuJobStatus read_back(const Json& object) {
+  const auto job = base::json::read<GpuJob>(object.dump());
+  EXPECT_TRUE(job.has_value());
+  return job ? job->status : GpuJobStatus{};
+}
+
+bool has_empty_in_list(const Json& value, bool in_list = false) {
+  if (value.is_array() || value.is_object()) {
+    for (const auto& part : value) {
+      if (has_empty_in_list(part, in_list || value.is_array())) return true;
+    }
+    return false;
+  }
+  return in_list && (value.is_null() || value == "");
+}
+
+TEST(JobStatusPatch, IsReadBackAsTheSameStatus) {
+  EXPECT_EQ(read_back(applied(status_patch("5", full_status()))), full_status());
+  EXPECT_EQ(read_back(applied(status_patch("5", GpuJobStatus{}))), GpuJobStatus{});
+}
+
+TEST(JobStatusPatch, CarriesTheResourceVersion) {
+  EXPECT_EQ(Json::parse(status_patch("5", full_status()))["metadata"]["resourceVersion"], "5");
+}
+
+TEST(JobStatusPatch, LeavesNothingOfAnOlderStatus) {
+  const auto before = applied(status_patch("5", full_status()));
+  const auto after = applied(status_patch("6", GpuJobStatus{}), before);
+  EXPECT_EQ(read_back(after), GpuJobStatus{});
+  for (const char* field :
+       {"lease", "startTime", "completionTime", "reason", "message", "nodeNames", "master"}) {
+    EXPECT_FALSE(after["status"].contains(field)) << field;
+  }
+}
+
+TEST(JobStatusPatch, ForgetsLostNodesAndTheOutcomeOfALease) {
+  auto status = full_status();
+  const auto before = applied(status_patch("5", status));
+  status.lease->lost.clear();
+  status.lease->outcome.clear();
+  EXPECT_EQ(read_back(applied(status_patch("6", status), before)), status);
+}
+
+// 1.20 refuses them: it reads an empty string inside a list as null.
+TEST(JobStatusPatch, HasNoEmptyStringsOrNullsInLists) {
+  EXPECT_FALSE(has_empty_in_list(Json::parse(status_patch("5", full_status()))));
+}
+
+TEST(JobStatusPatch, SurvivesBytesThatAreNotText) {
+  auto status = full_status();
+  status.message = "\xff\xfe end";
+  const auto patch = Json::parse(status_patch("5", status));
+  EXPECT_NE(patch["status"]["message"].get<std::string>().find(" end"), std::string::npos);
+}
+
+GpuPoolStatus full_pool_status() {
+  GpuPoolStatus status;
+  status.observed_generation = 2;
+  status.conditions = {{"Ready", "True", 2, at(1), "MembersCounted", "3 nodes"}};
+  status.nodes = {6, 5, 1, 1, 2, 3};
+  status.gpus = {12, 4, 8, {{"A", 8, "16Gi"}, {"B", 4, "24Gi"}}};
+  status.jobs = {3, 2};
+  status.excluded = {{"n", "GPU memory is below 16Gi"}};
+  return status;
+}
+
+TEST(PoolStatusPatch, IsReadBackAsTheSameStatus) {
+  const auto read = [](const Json& object) { return base::json::read<GpuPool>(object.dump())->status; };
+  const auto full = applied(status_patch("5", full_pool_status()));
+  EXPECT_EQ(read(full), full_pool_status());
+  EXPECT_EQ(read(applied(status_patch("6", GpuPoolStatus{}), full)), GpuPoolStatus{});
+}
+
+TEST(PoolStatusPatch, HasNoEmptyStringsOrNullsInLists) {
+  auto status = full_pool_status();
+  status.gpus.models.push_back({"unknown", 2, ""});
+  EXPECT_FALSE(has_empty_in_list(Json::parse(status_patch("5", status))));
+}
+
+}  // namespace
+}  // namespace gpupool::api

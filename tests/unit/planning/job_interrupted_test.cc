@@ -1,0 +1,212 @@
+// What people and time do to a job: suspend, delete, deadlines, changed specs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/v1alpha1/reasons.h"
+#include "tests/unit/planning/world.h"
+
+namespace gpupool::planning {
+namespace {
+
+using test::Ending;
+using test::World;
+using testing::IsEmpty;
+namespace phase = api::phase;
+namespace reason = api::reason;
+namespace state = api::lease_state;
+
+World endless(std::int64_t gpus, const std::vector<std::string>& nodes) {
+  World world(gpus, nodes);
+  world.ending = [](std::int64_t, std::int64_t) { return Ending::kNever; };
+  return world;
+}
+
+auto in_state(const World& world, const std::string& wanted) {
+  return [&world, wanted] { return world.job.status.lease && world.job.status.lease->state == wanted; };
+}
+
+// Crashes the operator right after the status that announces this state is written, so that a test can act
+// in it.
+void stop_in(World& world, const std::string& wanted) {
+  world.crash_now = [&world, wanted, count = 0]() mutable -> std::optional<bool> {
+    const bool there = world.job.status.lease && world.job.status.lease->state == wanted;
+    return there && ++count == 1 ? std::optional(false) : std::nullopt;
+  };
+  for (int i = 0; i < 50 && !in_state(world, wanted)(); ++i) {
+    world.operate();
+    if (!in_state(world, wanted)()) world.turn();
+  }
+  world.crash_now = nullptr;
+  ASSERT_TRUE(in_state(world, wanted)()) << wanted;
+}
+
+void expect_nothing_left(const World& world) {
+  EXPECT_THAT(world.broken, IsEmpty());
+  EXPECT_THAT(world.tainted(), IsEmpty());
+  EXPECT_THAT(world.pods, IsEmpty());
+  EXPECT_THAT(world.children, IsEmpty());
+}
+
+TEST(Suspend, GivesEverythingBackAndResumesInANewAttempt) {
+  World world = endless(2, {"a", "b"});
+  ASSERT_TRUE(world.run([&] { return world.running(); }));
+  world.change_spec([](auto& spec) { spec.suspend = true; });
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.phase, phase::kSuspended);
+  EXPECT_EQ(world.condition("Suspended").status, "True");
+  EXPECT_FALSE(world.job.status.start_time.has_value());
+  expect_nothing_left(world);
+  world.change_spec([](auto& spec) { spec.suspend = false; });
+  world.ending = [](std::int64_t, std::int64_t) { return Ending::kSuccess; };
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
+  EXPECT_EQ(world.condition("Suspended").status, "False");
+  EXPECT_EQ(world.job.status.attempts, 2);
+  EXPECT_EQ(world.job.status.failures, 0);
+}
+
+TEST(Suspend, HoldsBackAJobThatWaits) {
+  World world(1, {"a"});
+  world.job.spec.suspend = true;
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.phase, phase::kSuspended);
+  EXPECT_TRUE(world.starts.empty());
+}
+
+class InEachState : public testing::TestWithParam<const char*> {
+ protected:
+  // A world whose job is about to act in this state.
+  World arrive() {
+    World world = endless(2, {"a", "b"});
+    const std::string wanted = GetParam();
+    if (wanted == state::kRestarting) {
+      world.ending = [](std::int64_t attempt, std::int64_t) {
+        return attempt == 0 ? Ending::kCrash : Ending::kNever;
+      };
+    }
+    if (wanted == state::kReleasing) {
+      world.ending = [](std::int64_t, std::int64_t) { return Ending::kSuccess; };
+    }
+    if (wanted == state::kRunning) {
+      EXPECT_TRUE(world.run([&] { return world.running(); }));
+    } else {
+      stop_in(world, wanted);
+    }
+    return world;
+  }
+};
+
+TEST_P(InEachState, DeletionLeavesNothing) {
+  World world = arrive();
+  world.delete_job();
+  ASSERT_TRUE(world.run([&] { return !world.job_exists && world.pods.empty(); }));
+  expect_nothing_left(world);
+}
+
+TEST_P(InEachState, SuspensionLeavesNothing) {
+  World world = arrive();
+  world.change_spec([](auto& spec) { spec.suspend = true; });
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.phase,
+            GetParam() == std::string(state::kReleasing) ? phase::kSucceeded : phase::kSuspended);
+  expect_nothing_left(world);
+}
+
+TEST_P(InEachState, TheDeadlineEndsTheJob) {
+  World world = arrive();
+  const std::string here = GetParam();
+  world.change_spec([](auto& spec) { spec.active_deadline_seconds = 100; });
+  const bool waits = here == state::kTaking;  // the clock starts when the nodes are held
+  if (!waits) world.now += std::chrono::seconds(200);
+  ASSERT_TRUE(world.run());
+  if (here == state::kReleasing) {
+    EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
+  } else {
+    EXPECT_EQ(world.job.status.phase, phase::kFailed);
+    EXPECT_EQ(world.job.status.reason, reason::kDeadlineExceeded);
+  }
+  expect_nothing_left(world);
+}
+
+INSTANTIATE_TEST_SUITE_P(States, InEachState,
+                         testing::Values(state::kTaking, state::kHeld, state::kRunning, state::kRestarting,
+                                         state::kReleasing),
+                         [](const auto& each) { return std::string(each.param); });
+
+TEST(Deletion, OfAQueuedJobIsImmediate) {
+  World world(5, {"a"});
+  ASSERT_TRUE(world.run());
+  world.delete_job();
+  EXPECT_FALSE(world.job_exists);
+}
+
+TEST(Deletion, OfAFinishedJobIsImmediate) {
+  World world(1, {"a"});
+  ASSERT_TRUE(world.run());
+  world.delete_job();
+  ASSERT_TRUE(world.run([&] { return !world.job_exists; }));
+  expect_nothing_left(world);
+}
+
+TEST(StartTimeout, FailsTheJobWhenWorkersStayPending) {
+  World world(2, {"a", "b"});
+  world.scheduler_works = false;
+  world.job.spec.start_timeout_seconds = 120;
+  const auto begin = world.now;
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.phase, phase::kFailed);
+  EXPECT_EQ(world.job.status.reason, reason::kStartTimeout);
+  EXPECT_GE(world.now - begin, std::chrono::seconds(119));
+  EXPECT_EQ(world.job.status.failures, 0);
+  expect_nothing_left(world);
+}
+
+class ChangedSpec : public testing::TestWithParam<const char*> {};
+
+TEST_P(ChangedSpec, BeforeTheWorkersStartQueuesTheJobAgain) {
+  World world(2, {"a", "b", "c"});
+  stop_in(world, GetParam());
+  world.change_spec([](auto& spec) { spec.gpus = 3; });
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
+  EXPECT_EQ(world.job.status.workers.total, 3);
+  EXPECT_EQ(world.starts.size(), 3U);
+  EXPECT_TRUE(world.has_event(reason::kSpecChanged));
+  expect_nothing_left(world);
+}
+
+INSTANTIATE_TEST_SUITE_P(States, ChangedSpec, testing::Values(state::kTaking, state::kHeld),
+                         [](const auto& each) { return std::string(each.param); });
+
+TEST(ChangedSpecWhileRunning, StallsTheJobUntilItIsChangedBack) {
+  World world = endless(1, {"a"});
+  ASSERT_TRUE(world.run([&] { return world.running(); }));
+  const auto before = world.job.spec.pod_template;
+  world.change_spec([](auto& spec) {
+    spec.pod_template.text =
+        R"({"spec":{"containers":[{"name":"train","image":"new","command":["python","train.py"]}]}})";
+  });
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.condition("Stalled").status, "True");
+  EXPECT_EQ(world.condition("Stalled").reason, reason::kSpecChanged);
+  EXPECT_EQ(world.job.status.phase, phase::kRunning);
+  EXPECT_EQ(world.starts.size(), 1U);
+  world.change_spec([&](auto& spec) { spec.pod_template = before; });
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.condition("Stalled").status, "False");
+  EXPECT_NE(world.job.status.reason, reason::kSpecChanged);
+}
+
+TEST(InvalidSpec, StallsAndClears) {
+  World world(1, {"a"});
+  world.job.spec.gpus_per_worker = 0;
+  world.run([&] { return world.condition("Stalled").status == "True"; });
+  EXPECT_EQ(world.job.status.reason, reason::kInvalidSpec);
+  world.change_spec([](auto& spec) { spec.gpus_per_worker = 1; });
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
+  EXPECT_EQ(world.condition("Stalled").status, "False");
+}
+
+}  // namespace
+}  // namespace gpupool::planning

@@ -1,0 +1,167 @@
+// One job from its submission to its end, in a world where nothing goes wrong by itself.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/v1alpha1/reasons.h"
+#include "tests/unit/planning/world.h"
+
+namespace gpupool::planning {
+namespace {
+
+using test::Ending;
+using test::World;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+namespace phase = api::phase;
+namespace reason = api::reason;
+
+void expect_nothing_left(const World& world) {
+  EXPECT_THAT(world.broken, IsEmpty());
+  EXPECT_THAT(world.tainted(), IsEmpty());
+  EXPECT_THAT(world.pods, IsEmpty());
+  EXPECT_THAT(world.children, IsEmpty());
+}
+
+TEST(JobLife, OneGpuSucceeds) {
+  World world(1, {"a", "b"});
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
+  EXPECT_EQ(world.job.status.reason, reason::kCompleted);
+  EXPECT_EQ(world.condition("Complete").status, "True");
+  EXPECT_EQ(world.job.status.attempts, 1);
+  EXPECT_EQ(world.job.status.failures, 0);
+  EXPECT_EQ(world.job.status.node_names, "a");
+  EXPECT_EQ(world.job.status.workers, (api::WorkerCounts{1, 0, 1}));
+  EXPECT_EQ(world.job.status.master, "127.0.0.1");
+  EXPECT_TRUE(world.job.status.completion_time.has_value());
+  EXPECT_EQ(world.starts.size(), 1U);
+  expect_nothing_left(world);
+}
+
+TEST(JobLife, GangSucceedsAfterAllItsRanksHave) {
+  World world(3, {"a", "b", "c"});
+  bool slow = true;
+  world.ending = [&](std::int64_t, std::int64_t rank) {
+    return rank == 2 && slow ? Ending::kNever : Ending::kSuccess;
+  };
+  ASSERT_TRUE(world.run([&] { return world.job.status.workers.succeeded == 2; }));
+  EXPECT_EQ(world.job.status.phase, phase::kRunning);
+  EXPECT_EQ(world.tainted().size(), 3U);
+  slow = false;
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
+  EXPECT_EQ(world.job.status.master, "job-1-0.job-1");
+  EXPECT_EQ(world.starts.size(), 3U);
+  expect_nothing_left(world);
+}
+
+TEST(JobLife, PhasesComeInOrder) {
+  World world(2, {"a", "b"});
+  ASSERT_TRUE(world.run());
+  std::vector<std::string> phases;
+  for (const auto& status : world.history) {
+    if (phases.empty() || phases.back() != status.phase) phases.push_back(status.phase);
+  }
+  EXPECT_THAT(phases, ElementsAre(phase::kStarting, phase::kRunning, phase::kReleasing, phase::kSucceeded));
+}
+
+TEST(JobLife, CrashIsTriedAgainAndCharged) {
+  World world(2, {"a", "b"});
+  world.ending = [](std::int64_t attempt, std::int64_t rank) {
+    return attempt == 0 && rank == 1 ? Ending::kCrash : Ending::kSuccess;
+  };
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
+  EXPECT_EQ(world.job.status.attempts, 2);
+  EXPECT_EQ(world.job.status.failures, 1);
+  EXPECT_EQ(world.starts.size(), 4U) << "all ranks start again together";
+  EXPECT_TRUE(world.has_event(reason::kWorkerFailed));
+  expect_nothing_left(world);
+}
+
+TEST(JobLife, FailsWhenTheBackoffLimitIsExceeded) {
+  World world(1, {"a"});
+  world.job.spec.backoff_limit = 2;
+  world.ending = [](std::int64_t, std::int64_t) { return Ending::kCrash; };
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.phase, phase::kFailed);
+  EXPECT_EQ(world.job.status.reason, reason::kBackoffLimitExceeded);
+  EXPECT_THAT(world.job.status.message, HasSubstr("exited with code 1"));
+  EXPECT_EQ(world.job.status.attempts, 3);
+  EXPECT_EQ(world.condition("Failed").status, "True");
+  expect_nothing_left(world);
+}
+
+TEST(JobLife, NoBackoffMeansOneAttempt) {
+  World world(1, {"a"});
+  world.job.spec.backoff_limit = 0;
+  world.ending = [](std::int64_t, std::int64_t) { return Ending::kCrash; };
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.attempts, 1);
+  EXPECT_EQ(world.job.status.phase, phase::kFailed);
+}
+
+class LostWorker : public testing::TestWithParam<Ending> {};
+
+TEST_P(LostWorker, IsReplacedAndNotCharged) {
+  for (const std::int64_t gpus : {1, 2}) {
+    World world(gpus, {"a", "b"});
+    world.job.spec.backoff_limit = 0;
+    world.ending = [&](std::int64_t attempt, std::int64_t) {
+      return attempt < 2 ? GetParam() : Ending::kSuccess;
+    };
+    ASSERT_TRUE(world.run());
+    EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
+    EXPECT_EQ(world.job.status.attempts, 3);
+    EXPECT_EQ(world.job.status.failures, 0);
+    EXPECT_TRUE(world.has_event(reason::kWorkerLost));
+    expect_nothing_left(world);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Deleted, LostWorker, testing::Values(Ending::kDeleted));
+INSTANTIATE_TEST_SUITE_P(Evicted, LostWorker, testing::Values(Ending::kEvicted));
+
+TEST(JobLife, FinishedJobGoesWhenItsTimeIsOver) {
+  World world(1, {"a"});
+  world.job.spec.ttl_seconds_after_finished = 60;
+  ASSERT_TRUE(world.run([&] { return world.job.finished(); }));
+  const auto finished_at = world.now;
+  EXPECT_TRUE(world.job_exists);
+  ASSERT_TRUE(world.run([&] { return !world.job_exists; }));
+  EXPECT_GE(world.now - finished_at, std::chrono::seconds(59));
+  expect_nothing_left(world);
+}
+
+TEST(JobLife, NoTimeToLiveMeansForever) {
+  World world(1, {"a"});
+  ASSERT_TRUE(world.run());
+  world.now += std::chrono::hours(10000);
+  ASSERT_TRUE(world.run());
+  EXPECT_TRUE(world.job_exists);
+}
+
+TEST(JobLife, WaitsForItsPool) {
+  World world(1, {"a"});
+  const auto pool = world.pool;
+  world.pool.reset();
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.reason, reason::kPoolNotFound);
+  EXPECT_EQ(world.condition("Stalled").status, "False");
+  world.pool = pool;
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
+}
+
+TEST(JobLife, SettledJobIsNotWrittenAgain) {
+  World world(4, {"a"});
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.reason, reason::kTooLarge);
+  const int writes = world.writes;
+  for (int i = 0; i < 5; ++i) world.operate();
+  EXPECT_EQ(world.writes, writes);
+}
+
+}  // namespace
+}  // namespace gpupool::planning

@@ -1,0 +1,258 @@
+// The cluster's side of the world: controllers, scheduler, kubelets.
+#include "tests/unit/planning/world.h"
+
+#include <algorithm>
+
+#include "api/core/workload.h"
+#include "api/v1alpha1/names.h"
+#include "planning/assess_workers.h"
+#include "planning/job_status.h"
+#include "tests/unit/planning/builders.h"
+
+namespace gpupool::test {
+namespace {
+
+constexpr int kMaxRounds = 500;
+constexpr char kAttempt[] = "attempt";  // annotation: what GPUPOOL_ATTEMPT would say
+
+bool is_workload(const planning::Child& child) { return child.type != &api::Service::kType; }
+
+bool of_job(const api::Pod& pod) { return pod.metadata.owner_references.at(0).kind == "Job"; }
+
+bool over(const api::Pod& pod) { return pod.status.phase == "Succeeded" || pod.status.phase == "Failed"; }
+
+bool confirmed(const api::Pod& pod) {
+  return pod.metadata.deleting() && pod.metadata.deletion_grace_period_seconds == 0;
+}
+
+}  // namespace
+
+World::World(std::int64_t gpus, const std::vector<std::string>& node_names)
+    : job(make_job("job", gpus)),
+      pool(make_pool()),
+      now(at(1000)),
+      ending([](std::int64_t, std::int64_t) { return Ending::kSuccess; }) {
+  for (const auto& name : node_names) nodes[name] = make_node(name);
+}
+
+bool World::run(const std::function<bool()>& done) {
+  for (int round = 0; round < kMaxRounds; ++round) {
+    wrote_ = false;
+    idle_after_.reset();
+    operate();
+    if (done && done()) return true;
+    const bool moved = turn();
+    if (!wrote_ && !moved) {
+      if (!idle_after_) return !done;
+      now += std::chrono::duration_cast<base::WallTime::duration>(*idle_after_);
+    }
+    now += std::chrono::milliseconds(100);
+  }
+  return false;
+}
+
+bool World::turn() {
+  bool moved = collect_garbage();
+  if (make_pods()) moved = true;
+  const auto before = pods;
+  for (const auto& [name, pod] : before) {
+    if (hesitate && hesitate()) {
+      moved = true;
+      continue;
+    }
+    auto copy = *pod;
+    if (!move(copy)) continue;
+    moved = true;
+    if (confirmed(copy) && copy.metadata.finalizers.empty()) {
+      pods.erase(name);
+    } else {
+      pods[name] = share(std::move(copy));
+    }
+  }
+  return moved;
+}
+
+bool World::collect_garbage() {
+  if (job_exists || children.empty()) return false;
+  children.clear();
+  return true;
+}
+
+bool World::make_pods() {
+  bool moved = false;
+  for (const auto& [key, child] : children) {
+    for (std::int64_t rank = 0; rank < replicas_[child.uid]; ++rank) {
+      if (is_workload(child) && make_pod(child, rank)) moved = true;
+    }
+  }
+  return moved;
+}
+
+bool World::make_pod(const planning::Child& child, std::int64_t rank) {
+  const bool job_kind = child.type == &api::BatchJob::kType;
+  const auto name = child.key.name + "-" + (job_kind ? "x7k2p" : std::to_string(rank));
+  if (pods.contains(name) || (job_kind && !made_.insert(child.uid).second)) return false;
+  auto pod = test::make_pod(child.lease_id, rank);
+  pod.metadata.name = name;
+  pod.metadata.uid = "uid-pod-" + std::to_string(++next_uid_);
+  pod.metadata.creation_timestamp = now;
+  pod.metadata.owner_references = {{job_kind ? "Job" : "StatefulSet", child.key.name, child.uid, true}};
+  pod.metadata.annotations[kAttempt] = std::to_string(job.status.lease ? job.status.lease->attempt : -1);
+  pod.spec.node_name.clear();
+  pods[name] = share(std::move(pod));
+  return true;
+}
+
+bool World::kubelet_works(const std::string& node) const {
+  return nodes.contains(node) && !silent_.contains(node);
+}
+
+bool World::move(api::Pod& pod) {
+  if (pod.spec.node_name.empty() && !pod.metadata.deleting()) return schedule(pod);
+  if (!pod.spec.node_name.empty() && !nodes.contains(pod.spec.node_name)) {  // the pod collector
+    if (confirmed(pod)) return pod.metadata.finalizers.empty();
+    pod = deleted(std::move(pod), 0);
+    return true;
+  }
+  if (pod.metadata.deleting()) return shut_down(pod);
+  if (!kubelet_works(pod.spec.node_name) || over(pod)) return false;
+  auto& state = worker_of(pod).state;
+  if (state.waiting) return start(pod);
+  if (state.terminated) {  // a StatefulSet's pod: the launcher only holds it from now on
+    pod = restarted(std::move(pod));
+    return true;
+  }
+  return worker_of(pod).last_state.terminated ? false : end_command(pod);
+}
+
+bool World::schedule(api::Pod& pod) {
+  if (!scheduler_works) return false;
+  const auto id = pod.metadata.label(api::kLease);
+  for (const auto& [name, node] : nodes) {
+    const auto uses = [&, &on = name](const auto& entry) {
+      return entry.second->spec.node_name == on && !planning::has_ended(*entry.second);
+    };
+    const auto used = std::count_if(pods.begin(), pods.end(), uses);
+    if (!node.ready() || !planning::carries_lease(node, id) || used > 0) continue;
+    pod.spec.node_name = name;
+    pods[pod.metadata.name] = share(pod);
+    return true;
+  }
+  return false;
+}
+
+bool World::start(api::Pod& pod) {
+  pod = test::running(std::move(pod));
+  check_start(pod);
+  return true;
+}
+
+void World::check_start(const api::Pod& pod) {
+  const auto id = pod.metadata.label(api::kLease);
+  const auto rank = planning::rank_of(pod);
+  if (++starts[{id, rank}] > 1)
+    broken.push_back("rank " + std::to_string(rank) + " of " + id + " started twice");
+  if (planning::lease_taint(nodes[pod.spec.node_name]) != id)
+    broken.push_back("a worker of " + id + " started on a node that does not carry its lease");
+  for (const auto& [name, other] : pods) {
+    if (other->metadata.label(api::kLease) == id || !other->status.container_statuses.at(0).state.running)
+      continue;
+    if (kubelet_works(other->spec.node_name))
+      broken.push_back("a worker of " + id + " started while " + name + " still runs");
+  }
+}
+
+bool World::end_command(api::Pod& pod) {
+  switch (ending(std::stoll(pod.metadata.annotation(kAttempt)), planning::rank_of(pod))) {
+    case Ending::kSuccess:
+      pod = ended(std::move(pod), 0, exited_result(0));
+      if (of_job(pod)) pod.status.phase = "Succeeded";
+      return true;
+    case Ending::kCrash:
+      pod = ended(std::move(pod), 1, exited_result(1));
+      if (of_job(pod)) pod.status.phase = "Failed";
+      return true;
+    case Ending::kDeleted:
+      pod = deleted(std::move(pod));
+      return true;
+    case Ending::kEvicted:
+      pod = ended(std::move(pod), 137);
+      pod.status.phase = "Failed";
+      pod.status.reason = "Evicted";
+      return true;
+    case Ending::kNever:
+      break;
+  }
+  return false;
+}
+
+bool World::shut_down(api::Pod& pod) {
+  if (!pod.spec.node_name.empty() && !kubelet_works(pod.spec.node_name)) return false;
+  if (confirmed(pod)) return pod.metadata.finalizers.empty();
+  if (worker_of(pod).state.running) {
+    const auto phase = pod.status.phase;
+    pod = ended(std::move(pod), 143, exited_result(143, R"(,"stopSignal":15)"));
+    pod.status.phase = phase;
+    return true;
+  }
+  pod.metadata.deletion_grace_period_seconds = 0;
+  return true;
+}
+
+void World::lose_node(const std::string& name) {
+  silent_.insert(name);
+  nodes.at(name).status.conditions.back() = {"Ready", "Unknown", now};
+}
+
+void World::recover_node(const std::string& name) {
+  silent_.erase(name);
+  nodes.at(name).status.conditions.back() = {"Ready", "True", now};
+}
+
+void World::remove_node(const std::string& name) { nodes.erase(name); }
+
+void World::delete_job() {
+  job.metadata.deletion_timestamp = now;
+  job_exists = !job.metadata.finalizers.empty();
+}
+
+void World::delete_pod(const std::string& name) {
+  const auto found = pods.find(name);
+  if (found == pods.end() || found->second->metadata.deleting()) return;
+  found->second = share(deleted(*found->second));
+}
+
+void World::freeze_cache() { frozen_ = live(); }
+
+World::Cache World::live() const {
+  Cache cache;
+  for (const auto& [name, pod] : pods) cache.pods.push_back(pod);
+  for (const auto& [key, child] : children) cache.children.push_back(child);
+  return cache;
+}
+
+void World::change_spec(const std::function<void(api::GpuJobSpec&)>& change) {
+  change(job.spec);
+  ++job.metadata.generation;
+}
+
+std::vector<std::string> World::tainted() const {
+  std::vector<std::string> names;
+  for (const auto& [name, node] : nodes) {
+    const bool label = node.metadata.labels.contains(api::kNodeLeaseLabel);
+    if (!planning::lease_taint(node).empty() || label) names.push_back(name);
+  }
+  return names;
+}
+
+bool World::has_event(const std::string& reason) const {
+  return std::find(events.begin(), events.end(), reason) != events.end();
+}
+
+const api::Condition& World::condition(const std::string& type) const {
+  static const api::Condition kNone;
+  const auto* found = api::find_condition(job.status.conditions, type);
+  return found == nullptr ? kNone : *found;
+}
+
+}  // namespace gpupool::test

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "planning/job_plan.h"
+
+// A cluster with one job, without I/O: plan_job's steps are carried out on plain objects, one API write at a
+// time, and the controllers and kubelets act in between. It checks the promises while it runs and keeps a
+// list of what was broken.
+namespace gpupool::test {
+
+enum class Ending { kSuccess, kCrash, kDeleted, kEvicted, kNever };
+
+// The operator died: whatever it had in memory is gone.
+struct Crash {};
+
+class World {
+ public:
+  World(std::int64_t gpus, const std::vector<std::string>& node_names);
+
+  // Lets operator and cluster act in turns until nothing moves any more or `done` holds. False if it never
+  // came to rest.
+  bool run(const std::function<bool()>& done = nullptr);
+  // The operator works until it is idle; a crash ends its turn.
+  void operate();
+  // One step of controllers, scheduler and kubelets. False if nothing changed.
+  bool turn();
+
+  void lose_node(const std::string& name);     // its kubelet is not heard from any more
+  void recover_node(const std::string& name);  // it comes back, with its pods as they were
+  void remove_node(const std::string& name);   // the Node object goes too
+  void delete_job();
+  void delete_pod(const std::string& name);
+  // From now on the operator's cache shows pods and children as they are now, until it looks live.
+  void freeze_cache();
+  void change_spec(const std::function<void(api::GpuJobSpec&)>& change);
+
+  std::vector<std::string> tainted() const;
+  bool running() const { return job.status.phase == api::phase::kRunning; }
+  bool has_event(const std::string& reason) const;
+  const api::Condition& condition(const std::string& type) const;
+
+  api::GpuJob job;
+  bool job_exists = true;
+  std::optional<api::GpuPool> pool;
+  std::map<std::string, api::Node> nodes;
+  std::map<std::string, std::shared_ptr<const api::Pod>> pods;
+  std::map<std::string, planning::Child> children;
+  base::WallTime now;
+
+  // How a rank's command ends; asked once for each pod that runs.
+  std::function<Ending(std::int64_t attempt, std::int64_t rank)> ending;
+  // A problem that the creation of children meets, while it is set.
+  std::optional<planning::Problem> children_blocked;
+  // A node that another job turns out to hold when this one tries to take it.
+  std::string taken_meanwhile;
+  bool scheduler_works = true;
+  // Asked before everything a controller or kubelet does: true puts it off.
+  std::function<bool()> hesitate;
+
+  // Crash before or after the write with this number (from 1).
+  std::optional<std::pair<int, bool>> crash_at;
+  // Asked at every write; overrides crash_at where set.
+  std::function<std::optional<bool>()> crash_now;
+
+  int writes = 0;
+  int live_looks = 0;
+  std::vector<std::string> broken;  // promises, in words
+  std::vector<std::string> events;  // reasons
+  std::vector<api::GpuJobStatus> history;
+  std::map<std::pair<std::string, std::int64_t>, int> starts;  // lease value, rank
+
+ private:
+  struct Pass {
+    bool live = false;
+    bool nodes_taken = false;
+    bool children_made = false;
+    bool name_conflict_gone = false;
+    std::optional<planning::Problem> blocked;
+  };
+
+  planning::Observation observe(const Pass& pass);
+  std::vector<planning::PoolNode> pool_nodes() const;
+  void write(const std::function<void()>& effect);
+  void write_status(Pass& pass, const planning::step::WriteStatus& what);
+  // Each returns false when the pass is over.
+  bool perform(Pass& pass, const planning::step::Idle& what);
+  bool perform(Pass& pass, const planning::step::AddFinalizer& what);
+  bool perform(Pass& pass, const planning::step::RemoveFinalizer& what);
+  bool perform(Pass& pass, const planning::step::WriteStatus& what);
+  bool perform(Pass& pass, const planning::step::TakeNodes& what);
+  bool perform(Pass& pass, const planning::step::CreateChildren& what);
+  bool perform(Pass& pass, const planning::step::DropWorkers& what);
+  bool perform(Pass& pass, const planning::step::FreeNodes& what);
+  bool perform(Pass& pass, const planning::step::CheckNameConflict& what);
+  bool perform(Pass& pass, const planning::step::LookLive& what);
+  bool perform(Pass& pass, const planning::step::DeleteJob& what);
+
+  void create_child(const api::ResourceType& type);
+  void free_node(const api::NodeRef& ref);
+  bool collect_garbage();
+  bool make_pods();
+  bool make_pod(const planning::Child& child, std::int64_t rank);
+  // One thing that happens to a pod; false if nothing does.
+  bool move(api::Pod& pod);
+  bool schedule(api::Pod& pod);
+  bool start(api::Pod& pod);
+  bool end_command(api::Pod& pod);
+  bool shut_down(api::Pod& pod);
+  bool kubelet_works(const std::string& node) const;
+  void check_start(const api::Pod& pod);
+  void check_free(const api::NodeRef& ref);
+
+  std::optional<base::Duration> idle_after_;
+  std::set<std::string> silent_;                  // nodes whose kubelet does nothing
+  std::map<std::string, std::int64_t> replicas_;  // by child UID
+  std::set<std::string> made_;                    // Jobs (UIDs) that have made their pod
+  std::set<std::string> lease_ids_;
+  struct Cache {
+    std::vector<std::shared_ptr<const api::Pod>> pods;
+    std::vector<planning::Child> children;
+  };
+  Cache live() const;
+  std::optional<Cache> frozen_;
+  bool wrote_ = false;
+  int next_uid_ = 0;
+};
+
+}  // namespace gpupool::test
