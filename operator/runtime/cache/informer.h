@@ -21,9 +21,8 @@ class Informer final : private ReflectorSink {
   using Handler = std::function<void(const Change<K>&)>;
 
   Informer(kube::Client& client, ReflectorOptions options, base::Clock& clock, base::Metrics& metrics,
-           base::Log log)
-      : reflector_(client, K::kType, std::move(options), *this, clock, metrics, std::move(log)),
-        writer_(store_) {}
+           const base::Log& log)
+      : reflector_(client, K::kType, std::move(options), *this, clock, metrics, log), writer_(store_) {}
 
   Store<K>& store() { return store_; }
   const Store<K>& store() const { return store_; }

@@ -21,7 +21,7 @@ std::string hex(std::uint64_t number) {
 }  // namespace
 
 Controller::Controller(ControllerOptions options, Reconciler& reconciler, base::Clock& clock,
-                       base::Metrics& metrics, base::Log log)
+                       base::Metrics& metrics, const base::Log& log)
     : options_(std::move(options)),
       reconciler_(reconciler),
       clock_(clock),
@@ -35,6 +35,7 @@ Controller::Controller(ControllerOptions options, Reconciler& reconciler, base::
 void Controller::run(std::stop_token stop) {
   log_.info("Starting workers", {{"worker count", options_.workers}});
   std::vector<std::jthread> workers;
+  workers.reserve(static_cast<std::size_t>(options_.workers));
   for (int i = 0; i < options_.workers; ++i) workers.emplace_back([this, stop] { work(stop); });
   for (auto& worker : workers) worker.join();
   log_.info("All workers finished");
@@ -57,9 +58,9 @@ void Controller::reconcile_one(const api::ObjectKey& key, const std::stop_token&
   metrics_.seconds.observe(std::chrono::duration<double>(clock_.now() - began).count());
   if (!outcome.result) return retry(key, outcome, log, stop);
   queue_.forget(key);
-  if (outcome.result->after) {
+  if (const auto& after = outcome.result->after) {
     metrics_.requeue_after.increment();
-    queue_.add_after(key, *outcome.result->after);
+    queue_.add_after(key, *after);
   } else {
     metrics_.success.increment();
   }

@@ -28,7 +28,7 @@ struct ControllerOptions {
 class Controller final : public Runnable {
  public:
   Controller(ControllerOptions options, Reconciler& reconciler, base::Clock& clock, base::Metrics& metrics,
-             base::Log log);
+             const base::Log& log);
 
   WorkQueue& queue() { return queue_; }
   std::string name() const override { return options_.name; }

@@ -39,6 +39,7 @@ void Manager::add_last(Runnable& runnable) { last_.push_back(&runnable); }
 base::Result<void> Manager::run(std::stop_token stop, base::Duration sync_timeout, base::Duration grace) {
   PartThreads threads(clock_, log_);
   std::vector<Runnable*> caches;
+  caches.reserve(caches_.size());
   for (const auto& cache : caches_) caches.push_back(cache.runnable);
 
   for (auto* part : last_) threads.start(*part);

@@ -19,7 +19,7 @@ base::Labels kind_label(const api::ResourceType& type) { return {{"kind", std::s
 }  // namespace
 
 Reflector::Reflector(kube::Client& client, const api::ResourceType& type, ReflectorOptions options,
-                     ReflectorSink& sink, base::Clock& clock, base::Metrics& metrics, base::Log log)
+                     ReflectorSink& sink, base::Clock& clock, base::Metrics& metrics, const base::Log& log)
     : client_(client),
       type_(type),
       options_(std::move(options)),

@@ -48,7 +48,7 @@ class Reflector final : public Runnable {
  public:
   // References must outlive it.
   Reflector(kube::Client& client, const api::ResourceType& type, ReflectorOptions options,
-            ReflectorSink& sink, base::Clock& clock, base::Metrics& metrics, base::Log log);
+            ReflectorSink& sink, base::Clock& clock, base::Metrics& metrics, const base::Log& log);
 
   std::string name() const override;
   void run(std::stop_token stop) override;

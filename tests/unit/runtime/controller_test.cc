@@ -186,6 +186,7 @@ TEST_F(ControllerTest, TwoKeysAreWorkedOnAtOnceButOneKeyNever) {
   EXPECT_EQ(reconciler_.calls().size(), 2U);
   release.set_value();
   ASSERT_TRUE(reconciler_.wait_for_calls(3));
+  stop();
   EXPECT_EQ(together, 2);
 }
 
