@@ -1,0 +1,183 @@
+#include "planning/assess_workers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/v1alpha1/names.h"
+#include "tests/unit/planning/builders.h"
+
+namespace gpupool::planning {
+namespace {
+
+using test::deleted;
+using test::ended;
+using test::exited_result;
+using test::interrupted_result;
+using test::make_pod;
+using test::restarted;
+using test::running;
+using test::share;
+using test::signaled_result;
+using test::worker_of;
+using testing::HasSubstr;
+
+api::Pod evicted(api::Pod pod) {
+  pod.status.phase = "Failed";
+  pod.status.reason = "Evicted";
+  pod.status.message = "low on memory";
+  return pod;
+}
+
+api::Pod disrupted(api::Pod pod) {
+  pod.status.conditions.push_back({"DisruptionTarget", "True", "PreemptionByScheduler", "preempted"});
+  return pod;
+}
+
+api::Pod waiting(const std::string& reason, const std::string& message) {
+  auto pod = make_pod();
+  worker_of(pod).state.waiting = api::ContainerWaiting{reason, message};
+  return pod;
+}
+
+api::Pod unschedulable() {
+  auto pod = make_pod();
+  pod.spec.node_name.clear();
+  pod.status.container_statuses.clear();
+  pod.status.conditions.push_back({"PodScheduled", "False", "Unschedulable", "0/3 nodes fit"});
+  return pod;
+}
+
+api::Pod failed_init(const std::string& phase) {
+  auto pod = make_pod();
+  pod.status.phase = phase;
+  api::ContainerStatus init;
+  init.name = "fetch";
+  init.state.terminated = api::ContainerTerminated{3, 0, "Error", ""};
+  pod.status.init_container_statuses = {init};
+  return pod;
+}
+
+const std::string kNotStarted =
+    R"({"version":1,"outcome":"notStarted","reason":"NotFound","message":"no such file"})";
+
+struct Case {
+  const char* name;
+  api::Pod pod;
+  WorkerState state;
+  std::string message;  // a part of it
+};
+
+std::vector<Case> cases() {
+  using S = WorkerState;
+  const auto pod = make_pod();
+  return {
+      {"Waiting", pod, S::kPending, "starting"},
+      {"Running", running(pod), S::kRunning, ""},
+      {"Success", ended(pod, 0, exited_result(0)), S::kSucceeded, ""},
+      {"SuccessAfterRestart", restarted(ended(pod, 0, exited_result(0))), S::kSucceeded, ""},
+      {"SuccessThenKilledHolder", ended(pod, 137, exited_result(0)), S::kSucceeded, ""},
+      {"SuccessThenDeleted", deleted(ended(pod, 0, exited_result(0))), S::kSucceeded, ""},
+      {"SuccessThenEvicted", evicted(ended(pod, 0, exited_result(0))), S::kSucceeded, ""},
+      {"Crash", ended(pod, 2, exited_result(2)), S::kCrashed, "code 2"},
+      {"CrashAfterRestart", restarted(ended(pod, 2, exited_result(2))), S::kCrashed, "code 2"},
+      {"Signal", ended(pod, 139, signaled_result(11)), S::kCrashed, "signal 11"},
+      {"CrashWithTail", ended(pod, 1, exited_result(1, R"(,"tail":"boom")")), S::kCrashed, "boom"},
+      {"OutOfMemoryWithResult", ended(pod, 137, signaled_result(9), "OOMKilled"), S::kCrashed, "memory"},
+      {"OutOfMemoryWithoutResult", ended(pod, 137, "", "OOMKilled"), S::kCrashed, "memory"},
+      {"OutOfMemoryInterrupted", ended(pod, 137, interrupted_result(), "OOMKilled"), S::kCrashed, "memory"},
+      {"KilledWithoutResult", ended(pod, 137), S::kLost, "137"},
+      {"StoppedWithoutResult", ended(pod, 143), S::kLost, "143"},
+      {"EndedWithoutResult", ended(pod, 5), S::kCrashed, "code 5"},
+      {"SuccessCodeWithoutResult", ended(pod, 0), S::kCrashed, "no result"},
+      {"Interrupted", ended(pod, 1, interrupted_result()), S::kLost, "interrupted"},
+      {"ToldToStop", ended(pod, 143, exited_result(143, R"(,"stopSignal":15)")), S::kLost, "signal 15"},
+      {"ToldToStopAndExitedZero", ended(pod, 0, exited_result(0, R"(,"stopSignal":15)")), S::kLost, "15"},
+      {"NotStarted", ended(pod, 127, kNotStarted), S::kCrashed, "did not start (NotFound): no such file"},
+      {"Evicted", evicted(ended(pod, 137)), S::kLost, "Evicted: low on memory"},
+      {"EvictedAfterCrash", evicted(ended(pod, 1, exited_result(1))), S::kLost, "Evicted"},
+      {"DeletedWhileRunning", deleted(running(pod)), S::kLost, "deleted"},
+      {"DeletedAndCrashed", deleted(ended(pod, 1, exited_result(1))), S::kLost, "deleted"},
+      {"DeletedWhileWaiting", deleted(pod), S::kLost, "deleted"},
+      {"Disrupted", disrupted(running(pod)), S::kLost, "PreemptionByScheduler"},
+      {"ImagePull", waiting("ImagePullBackOff", "no image"), S::kPending, "ImagePullBackOff: no image"},
+      {"Unschedulable", unschedulable(), S::kPending, "Unschedulable: 0/3 nodes fit"},
+      {"InitFailedForGood", failed_init("Failed"), S::kCrashed, "init container fetch exited with code 3"},
+      {"InitFailedAndTriedAgain", failed_init("Pending"), S::kPending, ""},
+  };
+}
+
+class AssessWorker : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(AssessWorker, TellsHowItStands) {
+  const auto all = cases();
+  const auto& wanted = all.at(GetParam());
+  const auto view = assess_worker(wanted.pod, test::kWorker, 4);
+  EXPECT_EQ(view.state, wanted.state) << view.message;
+  EXPECT_THAT(view.message, HasSubstr(wanted.message));
+  EXPECT_EQ(view.rank, 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Pods, AssessWorker, testing::Range<std::size_t>(0, cases().size()),
+                         [](const auto& each) { return std::string(cases().at(each.param).name); });
+
+TEST(AssessWorkers, GivesEveryRankInOrder) {
+  const auto views = assess_workers({share(running(make_pod("x.1", 2))), share(make_pod("x.1", 0)),
+                                     share(running(make_pod("x.0", 1))), share(running(make_pod("x.1", 3)))},
+                                    "x.1", 3, test::kWorker);
+  ASSERT_EQ(views.size(), 3U);
+  EXPECT_EQ(views[0].state, WorkerState::kPending);
+  EXPECT_EQ(views[1].state, WorkerState::kAbsent) << "another lease value's pod does not count";
+  EXPECT_EQ(views[2].state, WorkerState::kRunning);
+}
+
+TEST(AssessWorkers, OfTwoPodsOfOneRankTheOlderCounts) {
+  auto old = evicted(make_pod("x.1", 0));
+  auto young = running(make_pod("x.1", 0));
+  young.metadata.creation_timestamp = test::at(60);
+  for (const bool first : {true, false}) {
+    const auto views =
+        assess_workers({share(first ? old : young), share(first ? young : old)}, "x.1", 1, test::kWorker);
+    EXPECT_EQ(views.at(0).state, WorkerState::kLost);
+  }
+}
+
+TEST(RankOf, ComesFromTheNameUnlessAJobOwnsIt) {
+  auto pod = make_pod("x.1", 12);
+  EXPECT_EQ(rank_of(pod), 12);
+  pod.metadata.name = "job-1-7xk2p";
+  pod.metadata.owner_references[0].kind = "Job";
+  EXPECT_EQ(rank_of(pod), 0);
+}
+
+TEST(HasEnded, NeedsATerminalPhaseOrTheKubeletsWord) {
+  const auto pod = make_pod();
+  EXPECT_FALSE(has_ended(running(pod)));
+  EXPECT_FALSE(has_ended(deleted(running(pod))));
+  EXPECT_FALSE(has_ended(deleted(running(pod), 0))) << "a forced deletion does not end processes";
+  EXPECT_FALSE(has_ended(ended(pod, 0, exited_result(0)))) << "it will be started again";
+  EXPECT_FALSE(has_ended(deleted(ended(pod, 0)))) << "between two runs";
+  EXPECT_TRUE(has_ended(deleted(ended(pod, 0), 0)));
+  EXPECT_TRUE(has_ended(evicted(pod)));
+  auto unbound = deleted(pod);
+  unbound.spec.node_name.clear();
+  EXPECT_TRUE(has_ended(unbound));
+}
+
+TEST(IsBetweenRuns, OnlyForPodsThatRestart) {
+  EXPECT_TRUE(is_between_runs(ended(make_pod(), 0, exited_result(0))));
+  EXPECT_FALSE(is_between_runs(restarted(ended(make_pod(), 0))));
+  EXPECT_FALSE(is_between_runs(deleted(ended(make_pod(), 0))));
+  auto of_job = ended(make_pod(), 0);
+  of_job.metadata.owner_references[0].kind = "Job";
+  EXPECT_FALSE(is_between_runs(of_job));
+}
+
+TEST(HasResult, IsSeenBeforeAndAfterARestart) {
+  EXPECT_TRUE(has_result(ended(make_pod(), 1, exited_result(1))));
+  EXPECT_TRUE(has_result(restarted(ended(make_pod(), 1, exited_result(1)))));
+  EXPECT_FALSE(has_result(ended(make_pod(), 1, "some text")));
+  EXPECT_FALSE(has_result(running(make_pod())));
+}
+
+}  // namespace
+}  // namespace gpupool::planning

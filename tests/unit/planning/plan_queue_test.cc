@@ -1,0 +1,202 @@
+#include "planning/plan_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "api/v1alpha1/reasons.h"
+#include "planning/choose_nodes.h"
+#include "tests/unit/planning/builders.h"
+
+namespace gpupool::planning {
+namespace {
+
+using test::make_pool;
+using test::make_pool_node;
+using test::share;
+using testing::ElementsAre;
+using testing::IsEmpty;
+namespace reason = api::reason;
+
+api::GpuJob make_job(const std::string& name, std::int64_t gpus, std::int64_t age = 0) {
+  auto job = test::make_job(name, gpus);
+  job.metadata.creation_timestamp = test::at(age);
+  return job;
+}
+
+std::vector<std::string> names(const std::vector<api::NodeRef>& refs) {
+  std::vector<std::string> all;
+  for (const auto& ref : refs) all.push_back(ref.name);
+  return all;
+}
+
+class Queue : public testing::Test {
+ protected:
+  void add(api::GpuJob job) { jobs_.push_back(share(std::move(job))); }
+  Verdict verdict(const std::string& name) const { return plan_queue(pool_, nodes_, jobs_).at({"ns", name}); }
+
+  api::GpuPool pool_ = make_pool();
+  std::vector<PoolNode> nodes_ = {make_pool_node("a"), make_pool_node("b")};
+  std::vector<std::shared_ptr<const api::GpuJob>> jobs_;
+};
+
+TEST_F(Queue, GoesByAge) {
+  add(make_job("young", 2, 2));
+  add(make_job("old", 1, 1));
+  EXPECT_THAT(names(verdict("old").nodes), ElementsAre("a"));
+  EXPECT_EQ(verdict("young").reason, reason::kBehindOthers);
+}
+
+TEST_F(Queue, GoesByPriorityFirst) {
+  add(make_job("old", 2, 1));
+  auto urgent = make_job("urgent", 2, 2);
+  urgent.spec.priority = 1;
+  add(urgent);
+  EXPECT_EQ(verdict("urgent").nodes.size(), 2U);
+  EXPECT_THAT(verdict("old").nodes, IsEmpty());
+}
+
+TEST_F(Queue, WaitsForLeasedNodes) {
+  nodes_[0].leased = true;
+  add(make_job("job", 2));
+  EXPECT_EQ(verdict("job").reason, reason::kWaitingForNodes);
+}
+
+TEST_F(Queue, SmallJobsDoNotStarveALargeOne) {
+  nodes_[0].leased = true;
+  add(make_job("large", 2, 1));
+  add(make_job("small", 1, 2));
+  EXPECT_EQ(verdict("small").reason, reason::kBehindOthers);
+}
+
+TEST_F(Queue, WhatNeverFitsHoldsNobodyUp) {
+  add(make_job("huge", 3, 1));
+  add(make_job("small", 1, 2));
+  EXPECT_EQ(verdict("huge").reason, reason::kTooLarge);
+  EXPECT_THAT(names(verdict("small").nodes), ElementsAre("a"));
+}
+
+TEST_F(Queue, NamedNodesAreTakenExactly) {
+  auto job = make_job("job", 1);
+  job.spec.nodes = {"b"};
+  add(job);
+  EXPECT_EQ(verdict("job").nodes, (std::vector<api::NodeRef>{{"b", "uid-b"}}));
+}
+
+TEST_F(Queue, NamedNodeOutsideThePool) {
+  auto job = make_job("job", 1);
+  job.spec.nodes = {"z"};
+  add(job);
+  EXPECT_EQ(verdict("job").reason, reason::kNoSuchNode);
+}
+
+TEST_F(Queue, NamedNodesThatAreTooSmall) {
+  auto job = make_job("job", 2);
+  job.spec.nodes = {"b"};
+  add(job);
+  EXPECT_EQ(verdict("job").reason, reason::kTooLarge);
+}
+
+TEST_F(Queue, NamedNodesKeepYoungerJobsAway) {
+  nodes_[0].leased = true;
+  auto job = make_job("named", 2, 1);
+  job.spec.nodes = {"a", "b"};
+  add(job);
+  add(make_job("small", 1, 2));
+  EXPECT_EQ(verdict("named").reason, reason::kWaitingForNodes);
+  EXPECT_EQ(verdict("small").reason, reason::kBehindOthers);
+}
+
+TEST_F(Queue, NoNodeHasTheModelThePoolAsksFor) {
+  pool_.spec.gpus.models = {"B"};
+  add(make_job("job", 1));
+  EXPECT_EQ(verdict("job").reason, reason::kNoMatchingModel);
+}
+
+TEST_F(Queue, HomogeneousPoolNeverMixesModels) {
+  pool_.spec.gpus.homogeneous = true;
+  nodes_[1].model = "B";
+  add(make_job("job", 2));
+  EXPECT_EQ(verdict("job").reason, reason::kNoMatchingModel);
+  nodes_[1].model = "A";
+  EXPECT_EQ(verdict("job").nodes.size(), 2U);
+}
+
+TEST_F(Queue, WaitsForANodeThatIsNotReady) {
+  nodes_[0].ready = false;
+  add(make_job("job", 2));
+  EXPECT_EQ(verdict("job").reason, reason::kWaitingForNodes);
+}
+
+TEST_F(Queue, ForeignTaintsNeedAToleration) {
+  nodes_[0].foreign_taints = {{"team", "x", "NoSchedule"}};
+  nodes_[1].leased = true;
+  add(make_job("job", 1));
+  EXPECT_EQ(verdict("job").reason, reason::kWaitingForNodes);
+  auto job = make_job("tolerant", 1, -1);
+  job.spec.pod_template.text =
+      R"({"spec":{"containers":[],"tolerations":[{"key":"team","operator":"Exists"}]}})";
+  add(job);
+  EXPECT_THAT(names(verdict("tolerant").nodes), ElementsAre("a"));
+}
+
+TEST(ReplaceNodes, KeepsWhatIsLeftAndAddsFreeOnes) {
+  std::vector<PoolNode> nodes = {make_pool_node("a"), make_pool_node("b"), make_pool_node("c")};
+  nodes[0].leased = nodes[1].leased = true;
+  const auto job = test::make_job("job", 2);
+  EXPECT_THAT(names(replace_nodes(make_pool(), nodes, job, {"a"})), ElementsAre("a", "c"));
+  nodes[2].cordoned = true;
+  EXPECT_THAT(replace_nodes(make_pool(), nodes, job, {"a"}), IsEmpty());
+  nodes[2].cordoned = false;
+  auto named = job;
+  named.spec.nodes = {"a", "b"};
+  EXPECT_THAT(replace_nodes(make_pool(), nodes, named, {"a"}), IsEmpty()) << "these nodes or none";
+}
+
+TEST(ReplaceNodes, KeepsToOneModelInAHomogeneousPool) {
+  auto pool = make_pool();
+  pool.spec.gpus.homogeneous = true;
+  std::vector<PoolNode> nodes = {make_pool_node("a"), make_pool_node("b", 1, "B"), make_pool_node("c")};
+  nodes[0].leased = true;
+  EXPECT_THAT(names(replace_nodes(pool, nodes, test::make_job("job", 2), {"a"})), ElementsAre("a", "c"));
+}
+
+RC_GTEST_PROP(QueueProperty, GrantsOnlyUsableNodesAndEachOnce, ()) {
+  std::vector<PoolNode> nodes;
+  std::map<std::string, PoolNode> by_name;
+  for (int i = 0; i < *rc::gen::inRange(0, 9); ++i) {
+    auto node = make_pool_node("n" + std::to_string(i), *rc::gen::inRange(0, 5));
+    const int flaw = *rc::gen::inRange(0, 10);
+    node.leased = flaw == 0;
+    node.ready = flaw != 1;
+    node.cordoned = flaw == 2;
+    if (flaw == 3) node.foreign_taints = {{"team", "x", "NoSchedule"}};
+    nodes.push_back(node);
+    by_name[node.name] = node;
+  }
+  std::vector<std::shared_ptr<const api::GpuJob>> jobs;
+  for (int i = 0; i < *rc::gen::inRange(0, 7); ++i) {
+    auto job = make_job("j" + std::to_string(i), *rc::gen::inRange(1, 6), *rc::gen::inRange(0, 3));
+    job.spec.priority = *rc::gen::inRange(0, 2);
+    jobs.push_back(share(job));
+  }
+  const auto verdicts = plan_queue(make_pool(), nodes, jobs);
+  RC_ASSERT(verdicts.size() == jobs.size());
+  std::set<std::string> granted;
+  for (const auto& job : jobs) {
+    const auto& verdict = verdicts.at(job->metadata.key());
+    RC_ASSERT(verdict.nodes.empty() != verdict.reason.empty());
+    std::int64_t slots = 0;
+    for (const auto& ref : verdict.nodes) {
+      const auto& node = by_name.at(ref.name);
+      RC_ASSERT(granted.insert(ref.name).second);
+      RC_ASSERT(node.usable() && !node.leased && node.foreign_taints.empty());
+      slots += worker_slots(node, 1);
+    }
+    RC_ASSERT(verdict.nodes.empty() || slots >= job->spec.gpus);
+  }
+}
+
+}  // namespace
+}  // namespace gpupool::planning
