@@ -1,0 +1,95 @@
+#include "planning/job_status.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/planning/builders.h"
+
+namespace gpupool::planning {
+namespace {
+
+using std::nullopt;
+namespace phase = api::phase;
+namespace state = api::lease_state;
+
+struct Case {
+  const char* name;
+  std::string phase;
+  const char* lease;  // its state; null: none
+  std::optional<Problem> stalled;
+  std::set<std::string> conditions_that_are_true;
+};
+
+std::vector<Case> cases() {
+  return {
+      {"Queued", phase::kQueued, nullptr, nullopt, {"Reconciling"}},
+      {"QueuedAndStalled", phase::kQueued, nullptr, Problem{"InvalidSpec", "m"}, {"Stalled"}},
+      {"Taking", phase::kStarting, state::kTaking, nullopt, {"Reconciling"}},
+      {"Held", phase::kStarting, state::kHeld, nullopt, {"Reconciling", "Leased"}},
+      {"Running", phase::kRunning, state::kRunning, nullopt, {"Reconciling", "Leased", "Running"}},
+      {"RunningStalled",
+       phase::kRunning,
+       state::kRunning,
+       Problem{"SpecChanged", "m"},
+       {"Stalled", "Leased", "Running"}},
+      {"Restarting", phase::kRestarting, state::kRestarting, nullopt, {"Reconciling", "Leased"}},
+      {"Releasing", phase::kReleasing, state::kReleasing, nullopt, {"Reconciling"}},
+      {"Suspended", phase::kSuspended, nullptr, nullopt, {"Suspended"}},
+      {"SucceededButNotReleased", phase::kSucceeded, state::kReleasing, nullopt, {"Reconciling"}},
+      {"Succeeded", phase::kSucceeded, nullptr, nullopt, {"Complete"}},
+      {"Failed", phase::kFailed, nullptr, nullopt, {"Failed", "Stalled"}},
+  };
+}
+
+class Conditions : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(Conditions, AgreeWithPhaseAndLease) {
+  const auto wanted = cases().at(GetParam());
+  api::GpuJobStatus status;
+  status.phase = wanted.phase;
+  status.reason = "Why";
+  if (wanted.lease != nullptr) status.lease = test::make_lease(test::make_job(), wanted.lease, {"a"});
+  settle_status(status, 7, wanted.stalled, test::at(5));
+  EXPECT_EQ(status.observed_generation, 7);
+  EXPECT_EQ(status.conditions.size(), 7U);
+  std::set<std::string> are_true;
+  for (const auto& condition : status.conditions) {
+    EXPECT_EQ(condition.observed_generation, 7);
+    EXPECT_FALSE(condition.reason.empty());
+    EXPECT_TRUE(condition.last_transition_time.has_value());
+    if (condition.status == "True") are_true.insert(condition.type);
+  }
+  EXPECT_EQ(are_true, wanted.conditions_that_are_true);
+  EXPECT_EQ(status.reason, wanted.stalled ? wanted.stalled->reason : "Why");
+}
+
+INSTANTIATE_TEST_SUITE_P(Phases, Conditions, testing::Range<std::size_t>(0, cases().size()),
+                         [](const auto& each) { return std::string(cases().at(each.param).name); });
+
+TEST(SettleStatus, CapsTheMessage) {
+  api::GpuJobStatus status;
+  status.message.assign(100'000, 'x');
+  settle_status(status, 1, nullopt, test::at(0));
+  EXPECT_EQ(status.message.size(), 4096U);
+}
+
+TEST(HoldsNodes, NotWhenOnlyLostNodesAreLeft) {
+  api::GpuJobStatus status;
+  EXPECT_FALSE(holds_nodes(status));
+  status.lease = test::make_lease(test::make_job(), state::kReleasing, {"a"});
+  EXPECT_TRUE(holds_nodes(status));
+  status.lease->nodes.clear();
+  status.lease->lost = {{"b", "uid-b", "uid-job.1"}};
+  EXPECT_FALSE(holds_nodes(status));
+}
+
+TEST(SummarizeNodes, CountsWhatDoesNotFit) {
+  EXPECT_EQ(summarize_nodes({}), "");
+  EXPECT_EQ(summarize_nodes({{"a", ""}, {"b", ""}}), "a,b");
+  const std::vector<api::NodeRef> many(100, {"node-000", ""});
+  const auto text = summarize_nodes(many);
+  EXPECT_LE(text.size(), 110U);
+  EXPECT_TRUE(text.ends_with(",+89")) << text;
+}
+
+}  // namespace
+}  // namespace gpupool::planning

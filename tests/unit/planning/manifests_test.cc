@@ -1,0 +1,154 @@
+#include "planning/manifests.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/v1alpha1/names.h"
+#include "tests/unit/planning/builders.h"
+
+namespace gpupool::planning {
+namespace {
+
+using Json = nlohmann::json;
+const ManifestOptions kOptions{"launcher:1", test::kGpus};
+const Json kToleration = {
+    {"key", api::kLease}, {"operator", "Equal"}, {"value", "uid-job.3"}, {"effect", "NoSchedule"}};
+const Json kRequirement = {{"key", api::kNodeLeaseLabel}, {"operator", "In"}, {"values", {"uid-job.3"}}};
+
+constexpr char kTemplate[] = R"({
+  "metadata": {"labels": {"team": "x"}, "finalizers": ["other/x"], "ownerReferences": [{"name": "y"}]},
+  "spec": {
+    "terminationGracePeriodSeconds": 0,
+    "containers": [
+      {"name": "train", "image": "i", "command": ["sh", "-c"], "args": ["echo 'a  b'\necho c", ""],
+       "env": [{"name": "MINE", "value": "1"}], "unknownField": {"kept": true}},
+      {"name": "side", "command": ["side"]}],
+    "initContainers": [{"name": "fetch"}],
+    "tolerations": [{"key": "team", "operator": "Exists"}],
+    "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+      {"matchExpressions": [{"key": "disk", "operator": "Exists"}]},
+      {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}]}}}}})";
+
+struct Made {
+  Json service;
+  Json workload;
+  Json pod;  // the template's spec
+};
+
+Made make(std::int64_t gpus, std::int64_t gpus_per_worker = 1, const std::string& pod_template = "") {
+  auto job = test::make_job("job", gpus, gpus_per_worker);
+  if (!pod_template.empty()) job.spec.pod_template.text = pod_template;
+  job.status.lease = test::make_lease(job, api::lease_state::kHeld, {"a"}, 3);
+  job.status.lease->attempt = 2;
+  const auto made = make_manifests(job, kOptions);
+  auto workload = Json::parse(made.workload);
+  auto pod = workload["spec"]["template"]["spec"];
+  return {made.service.empty() ? Json() : Json::parse(made.service), std::move(workload), std::move(pod)};
+}
+
+std::map<std::string, std::string> environment(const Json& pod) {
+  std::map<std::string, std::string> values;
+  for (const auto& entry : pod["containers"][0]["env"]) values[entry["name"]] = entry.value("value", "");
+  return values;
+}
+
+TEST(Manifests, OneWorkerIsAJobThatIsNotRepeated) {
+  const auto made = make(1);
+  EXPECT_TRUE(made.service.is_null());
+  EXPECT_EQ(made.workload["kind"], "Job");
+  EXPECT_EQ(made.workload["spec"]["backoffLimit"], 0);
+  EXPECT_EQ(made.pod["restartPolicy"], "Never");
+  EXPECT_EQ(environment(made.pod)["GPUPOOL_RANK"], "0");
+  EXPECT_EQ(environment(made.pod)["GPUPOOL_MASTER_ADDR"], "127.0.0.1");
+}
+
+TEST(Manifests, GangIsAStatefulSetAndAHeadlessService) {
+  const auto made = make(4, 2);
+  EXPECT_EQ(made.workload["kind"], "StatefulSet");
+  EXPECT_EQ(made.workload["spec"]["replicas"], 2);
+  EXPECT_EQ(made.workload["spec"]["podManagementPolicy"], "Parallel");
+  EXPECT_EQ(made.workload["spec"]["serviceName"], "job-3");
+  EXPECT_EQ(made.pod["restartPolicy"], "Always");
+  const auto& service = made.service["spec"];
+  EXPECT_EQ(service["clusterIP"], "None");
+  EXPECT_EQ(service["publishNotReadyAddresses"], true);
+  EXPECT_EQ(service["ports"][0]["protocol"], "TCP");
+  EXPECT_EQ(service["selector"], Json({{api::kLease, "uid-job.3"}}));
+  auto values = environment(made.pod);
+  EXPECT_EQ(values["GPUPOOL_NNODES"], "2");
+  EXPECT_EQ(values["GPUPOOL_NPROC"], "2");
+  EXPECT_EQ(values["GPUPOOL_ATTEMPT"], "2");
+  EXPECT_EQ(values["GPUPOOL_MASTER_ADDR"], "job-3-0.job-3");
+  EXPECT_EQ(values["GPUPOOL_HOLD"], "1");
+}
+
+TEST(Manifests, EverythingIsNamedLabelledAndOwned) {
+  const auto made = make(2);
+  for (const auto& object : {made.service, made.workload}) {
+    const auto& metadata = object["metadata"];
+    EXPECT_EQ(metadata["name"], "job-3");
+    EXPECT_EQ(metadata["namespace"], "ns");
+    EXPECT_EQ(metadata["labels"][api::kLease], "uid-job.3");
+    EXPECT_EQ(metadata["labels"][api::kJobUidLabel], "uid-job");
+    EXPECT_EQ(metadata["ownerReferences"][0]["uid"], "uid-job");
+    EXPECT_EQ(metadata["ownerReferences"][0]["controller"], true);
+  }
+}
+
+TEST(Manifests, PodsCarryOurFinalizerAndNobodyElses) {
+  const auto metadata = make(2, 1, kTemplate).workload["spec"]["template"]["metadata"];
+  EXPECT_EQ(metadata["finalizers"], Json({api::kWorkerFinalizer}));
+  EXPECT_FALSE(metadata.contains("ownerReferences"));
+  EXPECT_EQ(metadata["labels"]["team"], "x");
+  EXPECT_EQ(metadata["labels"][api::kLease], "uid-job.3");
+}
+
+TEST(Manifests, PodsTolerateExactlyThisLease) {
+  EXPECT_EQ(make(1).pod["tolerations"], Json::array({kToleration}));
+  EXPECT_EQ(make(1, 1, kTemplate).pod["tolerations"],
+            Json::array({{{"key", "team"}, {"operator", "Exists"}}, kToleration}));
+}
+
+TEST(Manifests, EveryTermOfTheAffinityRequiresTheLease) {
+  const auto terms = [](const Json& pod) {
+    return pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+              ["nodeSelectorTerms"];
+  };
+  EXPECT_EQ(terms(make(1).pod), Json::array({{{"matchExpressions", Json::array({kRequirement})}}}));
+  const auto both = terms(make(1, 1, kTemplate).pod);
+  ASSERT_EQ(both.size(), 2U);
+  for (const auto& term : both) EXPECT_EQ(term["matchExpressions"].back(), kRequirement);
+  EXPECT_EQ(both[0]["matchExpressions"][0]["key"], "disk");
+  EXPECT_TRUE(both[1].contains("matchFields"));
+}
+
+TEST(Manifests, TheCommandIsWrappedWordByWord) {
+  const auto worker = make(1, 1, kTemplate).pod["containers"][0];
+  EXPECT_EQ(worker["command"],
+            Json({"/gpupool/gpupool-launch", "run", "--", "sh", "-c", "echo 'a  b'\necho c", ""}));
+  EXPECT_FALSE(worker.contains("args"));
+}
+
+TEST(Manifests, TheRestOfTheTemplateStays) {
+  const auto pod = make(1, 1, kTemplate).pod;
+  EXPECT_EQ(pod["containers"][0]["unknownField"], Json({{"kept", true}}));
+  EXPECT_EQ(environment(pod)["MINE"], "1");
+  EXPECT_EQ(pod["containers"][1], Json({{"name", "side"}, {"command", {"side"}}}));
+  ASSERT_EQ(pod["initContainers"].size(), 2U);
+  EXPECT_EQ(pod["initContainers"][0]["name"], kLauncherName);
+  EXPECT_EQ(pod["initContainers"][0]["image"], "launcher:1");
+  EXPECT_EQ(pod["initContainers"][1]["name"], "fetch");
+}
+
+TEST(Manifests, PodsAreNeverDeletedByForce) {
+  EXPECT_EQ(make(1, 1, kTemplate).pod["terminationGracePeriodSeconds"], 1);
+}
+
+TEST(Manifests, TheWorkerGetsItsGpus) {
+  EXPECT_EQ(make(8, 4).pod["containers"][0]["resources"]["limits"][test::kGpus], "4");
+}
+
+}  // namespace
+}  // namespace gpupool::planning
