@@ -32,6 +32,7 @@ class OperatorCase(unittest.TestCase):
 
     def clean(self):
         """Jobs, then namespaces, then proof. Runs after the test's own clean-ups."""
+        died, tail = self.operator.died(), self.operator.tail()
         if not self.operator.running():
             self.operator.start()
         for job in self.api.list("gpujobs"):
@@ -39,7 +40,7 @@ class OperatorCase(unittest.TestCase):
         wait_for("all jobs to be gone", lambda: not self.api.list("gpujobs"), 120, self.leftovers)
         self.api.delete("namespaces", self.namespace)
         wait_no_leaks(self.api)
-        self.assertTrue(self.operator.running(), "the operator has ended by itself\n" + self.operator.tail())
+        self.assertFalse(died or self.operator.died(), "no test ended the operator, and yet it has ended\n" + tail)
 
     def leftovers(self):
         return "\n".join(JobHandle(self.api, j["metadata"]["name"], j["metadata"]["namespace"]).show()

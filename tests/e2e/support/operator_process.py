@@ -16,6 +16,7 @@ class OperatorProcess:
         self._command = [binary, "--kubeconfig", kubeconfig, "--metrics-bind-address", "127.0.0.1:0", *arguments]
         self._process = None
         self._begin = 0
+        self._ended_by_test = False
         self.log_path = log_path
 
     @property
@@ -25,8 +26,13 @@ class OperatorProcess:
     def running(self):
         return self._process is not None and self._process.poll() is None
 
+    def died(self):
+        """It has ended, and no test ended it."""
+        return self._process is not None and self._process.poll() is not None and not self._ended_by_test
+
     def start(self, ready=True):
         assert not self.running(), "the operator runs already"
+        self._ended_by_test = False
         with open(self.log_path, "ab") as log:
             self._begin = log.tell()
             self._process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/")
@@ -73,11 +79,13 @@ class OperatorProcess:
 
     def kill(self):
         """As the kernel would: no chance to clean up."""
+        self._ended_by_test = True
         self._process.kill()
         self._process.wait(timeout=20)
 
     def stop(self):
         """SIGTERM. (exit code, seconds it took)."""
+        self._ended_by_test = True
         begin = time.monotonic()
         self._process.terminate()
         try:

@@ -1,0 +1,136 @@
+"""One job from its creation to its end, in all the ways it can end."""
+
+from support.case import OperatorCase
+from support.cluster import kubectl
+from support.jobs import JobHandle, WORKER_FINALIZER, job_manifest, shell
+from support.waiting import wait_for
+
+
+class LifecycleTest(OperatorCase):
+    def test_events_tell_the_story(self):
+        job = self.submit("story", "echo done")
+        job.wait_condition("Complete")
+        wanted = {"NodesHeld", "StartingWorkers", "Completed", "NodesReleased"}
+        wait_for("the events", lambda: wanted <= {e["reason"] for e in job.events()}, 15,
+                 lambda: str([e["reason"] for e in job.events()]))
+        shown = kubectl(self.lab.kubeconfig, "-n", self.namespace, "describe", "gjob", "story")
+        for reason in wanted:
+            self.assertIn(reason, shown.split("Events:")[-1])
+
+    def test_deletion_while_a_job_runs(self):
+        for gpus in (1, 3):
+            with self.subTest(gpus=gpus):
+                job = self.submit(f"deleted-{gpus}", gpus=gpus,
+                                  container=shell("nc -lk -p 29500 </dev/null >/dev/null & sleep 3600"))
+                job.wait_phase("Running")
+                nodes = job.nodes()
+                self.assertEqual(gpus, len(nodes))
+                job.delete()
+                job.wait_gone()
+                self.assert_free(*nodes)
+                self.assertEqual([], job.pods())
+
+    def test_deletion_in_the_foreground(self):
+        job = self.submit("foreground")
+        job.wait_phase("Running")
+        self.api.delete("gpujobs", "foreground", self.namespace, propagationPolicy="Foreground")
+        job.wait_gone()
+        self.assert_free("na", "nb", "nc")
+
+    def test_suspend_and_resume(self):
+        job = self.submit("suspended", "[ $GPUPOOL_ATTEMPT -gt 0 ] || sleep 3600")
+        job.wait_phase("Running")
+        job.patch(suspend=True)
+        job.wait_condition("Suspended")
+        job.wait("no lease", lambda status: not status.get("lease"))
+        self.assert_free("na", "nb", "nc")
+        self.assertEqual([], job.pods())
+        job.patch(suspend=False)
+        status = job.wait_condition("Complete")
+        self.assertEqual((2, 0), (status["attempts"], status.get("failures", 0)))
+
+    def test_suspended_from_the_beginning(self):
+        job = self.submit("waits", "true", suspend=True)
+        job.wait_condition("Suspended")
+        self.assertIsNone(job.lease())
+        job.patch(suspend=False)
+        job.wait_condition("Complete")
+
+    def test_ttl_after_finished(self):
+        job = self.submit("ttl", "true", ttlSecondsAfterFinished=2)
+        job.wait_gone()
+        self.assert_free("na", "nb", "nc")
+
+    def test_image_that_cannot_be_pulled(self):
+        container = shell("true", image="gpupool.dev/missing:1", imagePullPolicy="Never")
+        job = self.submit("no-image", container=container, startTimeoutSeconds=5)
+        job.wait("the image's problem in the message", lambda s: "ErrImageNeverPull" in s.get("message", ""))
+        status = job.wait_condition("Failed")
+        self.assertEqual("StartTimeout", status["reason"])
+        self.assertIn("ErrImageNeverPull", status["message"])
+        self.assert_free("na", "nb", "nc")
+
+    def test_command_that_is_missing(self):
+        container = {**shell(""), "command": ["/no/such/program"]}
+        job = self.submit("no-command", container=container, backoffLimit=0)
+        status = job.wait_condition("Failed")
+        self.assertEqual("BackoffLimitExceeded", status["reason"])
+        self.assertIn("/no/such/program", status["message"])
+
+    def test_words_and_newlines_of_a_command_arrive_unchanged(self):
+        script = '[ "$1" = "two  words" ] && [ "$2" = "a\nb" ] && [ "$3" = "\\$HOME" ] && [ $# = 3 ]'
+        container = {**shell(""), "command": ["sh", "-c"], "args": [script, "x", "two  words", "a\nb", "\\$HOME"]}
+        self.submit("words", container=container, backoffLimit=0).wait_condition("Complete")
+
+    def test_namespace_is_deleted_with_a_running_job(self):
+        job = self.submit("doomed", gpus=2, container=shell("nc -lk -p 29500 </dev/null >/dev/null & sleep 3600"))
+        job.wait_phase("Running")
+        self.api.delete("namespaces", self.namespace)
+        wait_for("the namespace to be gone", lambda: not self.api.find("namespaces", self.namespace), 90, job.show)
+        self.assert_free("na", "nb", "nc")
+
+    def test_workers_hold_their_nodes_alone(self):
+        job = self.submit("alone")
+        job.wait_phase("Running")
+        (name,) = job.nodes()
+        node = self.api.get("nodes", name)
+        lease = job.lease()["id"]
+        self.assertIn({"key": "gpupool.dev/lease", "value": lease, "effect": "NoSchedule"}, node["spec"]["taints"])
+        (pod,) = job.pods()
+        self.assertIn(WORKER_FINALIZER, pod["metadata"]["finalizers"])
+        self.assertEqual(name, pod["spec"]["nodeName"])
+
+
+class QueueTest(OperatorCase):
+    def test_first_come_first_served_within_priority(self):
+        first = self.submit("first", "sleep 4", gpus=1, nodes=["na"])
+        first.wait_phase("Running")
+        names = []
+        for name, priority in (("low", -1), ("early", 0), ("late", 0), ("high", 5)):
+            self.submit(name, "sleep 1", nodes=["na"], priority=priority)
+            names.append(name)
+            JobHandle(self.api, name, self.namespace).wait("a reason to wait", lambda s: s.get("reason"))
+        jobs = [JobHandle(self.api, name, self.namespace) for name in names]
+        for job in jobs:
+            job.wait_condition("Complete", limit=120)
+        begun = sorted(jobs, key=lambda job: job.status()["startTime"])
+        self.assertEqual(["high", "early", "late", "low"], [job.name for job in begun])
+
+    def test_large_job_is_not_starved_by_small_ones(self):
+        running = self.submit("running", "sleep 5")
+        running.wait_phase("Running")
+        large = self.submit_manifest(job_manifest("large", self.namespace, self.pool, gpus=3, container=shell(
+            'if [ $RANK = 0 ]; then timeout 60 nc -l -p $MASTER_PORT </dev/null; fi; sleep 1')))
+        large.wait_reason("WaitingForNodes")
+        small = self.submit("small", "true")
+        small.wait_reason("BehindOthers")
+        done = large.wait_condition("Complete", limit=90)
+        self.assertLessEqual(done["startTime"], small.wait_condition("Complete")["startTime"])
+
+    def test_waiting_job_starts_when_room_appears(self):
+        holder = self.submit("holder", gpus=3, container=shell("nc -lk -p 29500 </dev/null >/dev/null & sleep 3600"))
+        holder.wait_phase("Running")
+        waiting = self.submit("waiting", "true")
+        waiting.wait_reason("WaitingForNodes")
+        holder.delete()
+        waiting.wait_condition("Complete")

@@ -1,0 +1,106 @@
+"""Binds workers to their nodes and plays the kubelets: containers that run, end when told, and end when deleted."""
+
+import json
+import threading
+
+from fake_nodes import seconds_now
+from support.api import ApiError
+from support.jobs import JOB_UID, LEASE, LEASE_LABEL
+
+POLL = 0.1
+
+
+def result(attempt, rank, code, tail=""):
+    """What gpupool-launch leaves in the termination message."""
+    return json.dumps({"version": 1, "attempt": attempt, "rank": rank, "outcome": "exited", "exitCode": code,
+                       "reason": "Completed" if code == 0 else "Error", "message": f"exit code {code}", "tail": tail,
+                       "finishedAt": seconds_now()})
+
+
+class FakeKubelet:
+    """Pods run until finish(); those on nodes in `dead` are left alone, as by a machine without power."""
+
+    def __init__(self, api):
+        self._api = api
+        self.dead = set()
+        self.started = []  # names of pods in the order in which they began to run
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def close(self):
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self):
+        while not self._stop.wait(POLL):
+            try:
+                for pod in self._api.list("pods", labelSelector=JOB_UID):
+                    self._step(pod)
+            except (ApiError, OSError):
+                pass  # the pod has changed or gone: again in a moment
+
+    def _step(self, pod):
+        node = pod["spec"].get("nodeName")
+        if node in self.dead:
+            return
+        phase = pod["status"].get("phase")
+        if node is None:
+            if "deletionTimestamp" not in pod["metadata"]:
+                self._bind(pod)
+        elif "deletionTimestamp" in pod["metadata"]:
+            self._end(pod)
+        elif phase == "Pending":
+            self._start(pod)
+
+    def _bind(self, pod):
+        meta = pod["metadata"]
+        busy = {p["spec"].get("nodeName") for p in self._api.list("pods", labelSelector=JOB_UID)}
+        for node in self._api.list("nodes"):
+            name = node["metadata"]["name"]
+            wanted = meta["labels"].get(LEASE)
+            if node["metadata"].get("labels", {}).get(LEASE_LABEL) == wanted and name not in busy:
+                target = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": meta["name"]},
+                          "target": {"apiVersion": "v1", "kind": "Node", "name": name}}
+                self._api.call("POST", self._api.url("pods", meta["namespace"], meta["name"], "binding"), target)
+                return
+
+    def _write(self, pod, status):
+        meta = pod["metadata"]
+        self._api.patch("pods", meta["name"], {"status": status}, meta["namespace"], "status")
+
+    def _container(self, pod, state):
+        worker = pod["spec"]["containers"][0]
+        return {"name": worker["name"], "image": worker["image"], "imageID": "", "ready": "running" in state,
+                "restartCount": 0, "state": state, "lastState": {}}
+
+    def _start(self, pod):
+        self.started.append(pod["metadata"]["name"])
+        running = self._container(pod, {"running": {"startedAt": seconds_now()}})
+        self._write(pod, {"phase": "Running", "startTime": seconds_now(), "podIP": "192.0.2.1",
+                          "containerStatuses": [running]})
+
+    def _end(self, pod):
+        meta = pod["metadata"]
+        statuses = pod["status"].get("containerStatuses", [])
+        if any("running" in status["state"] for status in statuses):
+            ended = {"terminated": {"exitCode": 137, "reason": "Error", "finishedAt": seconds_now()}}
+            self._write(pod, {"containerStatuses": [self._container(pod, ended)]})
+        if meta.get("deletionGracePeriodSeconds") != 0:
+            self._api.delete("pods", meta["name"], meta["namespace"], gracePeriodSeconds=0,
+                             preconditions={"uid": meta["uid"]})
+
+    def finish(self, pod, code=0, tail=""):
+        """The worker's command ends; the pod of a Job is over then, that of a StatefulSet is restarted as a holder."""
+        name = pod["metadata"]["name"]
+        gang = pod["metadata"]["ownerReferences"][0]["kind"] == "StatefulSet"
+        env = {e["name"]: e.get("value") for e in pod["spec"]["containers"][0]["env"]}
+        rank = int(name.rsplit("-", 1)[1]) if gang else 0
+        ended = {"terminated": {"exitCode": code, "reason": "Completed" if code == 0 else "Error",
+                                "message": result(int(env["GPUPOOL_ATTEMPT"]), rank, code, tail),
+                                "startedAt": seconds_now(), "finishedAt": seconds_now()}}
+        status = self._container(pod, ended)
+        if gang:
+            status.update(state={"running": {"startedAt": seconds_now()}}, lastState=ended, restartCount=1, ready=True)
+        phase = "Running" if gang else "Succeeded" if code == 0 else "Failed"
+        self._write(pod, {"phase": phase, "containerStatuses": [status]})

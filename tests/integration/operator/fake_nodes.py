@@ -1,0 +1,82 @@
+"""Nodes without a machine: objects with a Ready condition, GPUs, and a heartbeat."""
+
+import datetime
+import threading
+
+from support.api import ApiError
+from support.jobs import GPU
+from support.leaks import node_traces
+
+HEARTBEAT = 3.0
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def seconds_now():
+    return now().partition(".")[0] + "Z"
+
+
+class FakeNodes:
+    """Keeps the node controller content, so that only tests decide which nodes are ready."""
+
+    def __init__(self, api):
+        self._api = api
+        self._names = set()
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+        self._thread.start()
+
+    def close(self):
+        self._stop.set()
+        self._thread.join()
+
+    def names(self):
+        with self._lock:
+            return set(self._names)
+
+    def add(self, name, labels, gpus=1):
+        self._api.create("nodes", {"metadata": {"name": name, "labels": labels}})
+        with self._lock:
+            self._names.add(name)
+        self._renew(name)
+        self.set_gpus(name, gpus)
+        self.set_ready(name, "True")
+
+    def remove(self, name):
+        with self._lock:
+            self._names.discard(name)
+        self._api.delete("nodes", name)
+        self._api.delete("leases", name, "kube-node-lease")
+
+    def set_gpus(self, name, gpus):
+        amounts = {"cpu": "8", "memory": "32Gi", "pods": "110", GPU: str(gpus)}
+        self._api.patch("nodes", name, {"status": {"capacity": amounts, "allocatable": amounts}}, sub="status")
+
+    def set_ready(self, name, status):
+        """True, False or Unknown."""
+        condition = {"type": "Ready", "status": status, "reason": "Test", "message": "", "lastHeartbeatTime": seconds_now(),
+                     "lastTransitionTime": seconds_now()}
+        self._api.patch("nodes", name, {"status": {"conditions": [condition]}}, sub="status")
+
+    def traces(self):
+        return [trace for node in self._api.list("nodes") for trace in node_traces(node)]
+
+    def _renew(self, name):
+        spec = {"holderIdentity": name, "leaseDurationSeconds": 40, "renewTime": now()}
+        try:
+            self._api.patch("leases", name, {"spec": spec}, "kube-node-lease")
+        except ApiError as error:
+            if error.code != 404:
+                raise
+            self._api.create("leases", {"metadata": {"name": name, "namespace": "kube-node-lease"}, "spec": spec})
+
+    def _beat(self):
+        while not self._stop.wait(HEARTBEAT):
+            for name in self.names():
+                try:
+                    self._renew(name)
+                except (ApiError, OSError):
+                    pass  # removed meanwhile; a server that is away is the tests' business
