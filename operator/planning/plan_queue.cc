@@ -32,7 +32,7 @@ struct Demand {
 
   std::string text() const {
     return std::to_string(workers) + (workers == 1 ? " worker" : " workers") + " with " +
-           std::to_string(gpus_per_worker) + (gpus_per_worker == 1 ? " GPU" : " GPUs each");
+           std::to_string(gpus_per_worker) + (gpus_per_worker == 1 ? " GPU each" : " GPUs each");
   }
 };
 

@@ -30,7 +30,6 @@ inline constexpr char kNodesInOlderPool[] = "NodesInOlderPool";
 inline constexpr char kTakingNodes[] = "TakingNodes";
 inline constexpr char kStartingWorkers[] = "StartingWorkers";
 inline constexpr char kWorkersRunning[] = "WorkersRunning";
-inline constexpr char kReleasingNodes[] = "ReleasingNodes";
 inline constexpr char kNodeTaken[] = "NodeTaken";  // somebody else holds a node this job chose
 
 // How an attempt or a job ended.

@@ -33,9 +33,16 @@ class Newest {
   std::vector<Ptr> list() const {
     auto all = store_.list();
     const std::lock_guard lock(mutex_);
-    if (written_.empty()) return all;
+    if (written_.empty() && gone_.empty()) return all;
     for (auto& object : all) object = newer(object, object->metadata.key());
+    std::erase(all, nullptr);
     return all;
+  }
+
+  // The server said that the object with this UID is gone, which the watch has yet to tell.
+  void forget(const api::ObjectKey& key, const std::string& uid) {
+    const std::lock_guard lock(mutex_);
+    gone_[key.to_string()] = uid;
   }
 
   Ptr remember(K object) {
@@ -55,10 +62,13 @@ class Newest {
 
   // Resource versions of one kind are ordered integers (KEP-5504).
   Ptr newer(Ptr cached, const api::ObjectKey& key) const {
+    if (const auto gone = gone_.find(key.to_string()); gone != gone_.end()) {
+      if (cached != nullptr && cached->metadata.uid == gone->second) return nullptr;
+      gone_.erase(gone);
+    }
     const auto found = written_.find(key.to_string());
     if (found == written_.end()) return cached;
-    if (cached == nullptr || version(*cached) >= version(*found->second) ||
-        cached->metadata.uid != found->second->metadata.uid) {
+    if (cached == nullptr || version(*cached) >= version(*found->second)) {
       written_.erase(found);
       return cached;
     }
@@ -68,6 +78,7 @@ class Newest {
   const runtime::Store<K>& store_;
   mutable std::mutex mutex_;
   mutable std::unordered_map<std::string, Ptr> written_;
+  mutable std::unordered_map<std::string, std::string> gone_;  // UIDs
 };
 
 }  // namespace gpupool::controllers

@@ -58,6 +58,11 @@ std::string strip_patch(const api::Node& node) {
   return patch.empty() ? std::string() : patch.text();
 }
 
+// A patch whose paths no longer fit is refused as invalid before its version is looked at.
+bool is_stale(const base::Error& error) {
+  return error.code == base::ErrorCode::kConflict || error.code == base::ErrorCode::kInvalid;
+}
+
 bool is_of(const std::string& value, const std::string& job_uid) {
   const auto parsed = api::parse_lease_value(value);
   return parsed && parsed->job_uid == job_uid;
@@ -68,6 +73,10 @@ bool is_of(const std::string& value, const std::string& job_uid) {
 base::Result<std::shared_ptr<const api::Node>> NodeLeases::read(const std::string& name,
                                                                 std::stop_token stop) {
   auto node = kube::get<api::Node>(client_, {"", name}, stop);
+  if (!node && node.error().code == base::ErrorCode::kNotFound) {
+    if (const auto cached = caches_.newest_nodes.get({"", name}))
+      caches_.newest_nodes.forget({"", name}, cached->metadata.uid);
+  }
   if (!node) return tl::unexpected<base::Error>(node.error());
   return caches_.newest_nodes.remember(*std::move(node));
 }
@@ -94,8 +103,11 @@ base::Result<std::optional<Problem>> NodeLeases::take(const api::NodeRef& ref, c
     if (free) {
       const auto done = write(*node, take_patch(*node, value.to_string(), job.to_string()), stop);
       if (done) return std::nullopt;
-      if (done.error().code == base::ErrorCode::kNotFound) return taken("node " + ref.name + " is gone");
-      if (done.error().code != base::ErrorCode::kConflict) return tl::unexpected<base::Error>(done.error());
+      if (done.error().code == base::ErrorCode::kNotFound) {
+        caches_.newest_nodes.forget({"", ref.name}, ref.uid);
+        return taken("node " + ref.name + " is gone");
+      }
+      if (!is_stale(done.error())) return tl::unexpected<base::Error>(done.error());
       conflict = done.error();
     }
     auto fresh = read(ref.name, stop);
@@ -121,7 +133,7 @@ base::Result<void> NodeLeases::free(const api::NodeRef& ref, const std::string& 
     if (ours) {
       const auto done = write(*node, strip_patch(*node), stop);
       if (done || done.error().code == base::ErrorCode::kNotFound) return {};
-      if (done.error().code != base::ErrorCode::kConflict) return done;
+      if (!is_stale(done.error())) return done;
       conflict = done.error();
     }
     auto fresh =
