@@ -81,6 +81,15 @@ class Api:
                     raise
         raise AssertionError("unreachable")
 
+    def open(self, path):
+        """A connection of its own and its response, unread: for watches."""
+        connection = http.client.HTTPSConnection(self._host, self._port, timeout=900, context=self._tls)
+        connection.request("GET", path, headers={"Authorization": "Bearer " + self._token})
+        response = connection.getresponse()
+        if response.status != 200:
+            raise ApiError(response.status, response.read().decode(), path)
+        return connection, response
+
     @staticmethod
     def url(kind, namespace=None, name=None, sub=None, **query):
         base, namespaced = KINDS[kind]

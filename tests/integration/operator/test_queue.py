@@ -1,0 +1,108 @@
+"""Why a job waits, and when it stops waiting."""
+
+from operator_case import FakeClusterCase
+from support.jobs import JobHandle
+from support.waiting import wait_for
+
+
+class WaitingTest(FakeClusterCase):
+    def check_waits(self, reason, text, **spec):
+        job = self.submit("waits", **spec)
+        status = job.wait_reason(reason)
+        self.assertEqual("Queued", status["phase"])
+        self.assertIn(text, status["message"])
+        self.assertIsNone(job.lease())
+        self.assertEqual(("True", "False"), (job.condition("Reconciling"), job.condition("Stalled")))
+        self.assertEqual([], self.nodes.traces())
+        self.check_others_run()
+        return job
+
+    def check_others_run(self):
+        other = self.submit("other")
+        other.wait_phase("Running")
+        self.finish(other)
+        other.wait_condition("Complete")
+
+    def test_pool_not_found(self):
+        self.check_waits("PoolNotFound", "nowhere", pool="nowhere")
+
+    def test_too_large(self):
+        self.check_waits("TooLarge", "4 workers", gpus=4)
+
+    def test_worker_too_large_for_every_node(self):
+        self.check_waits("TooLarge", "2 GPUs", gpus=2, gpusPerWorker=2)
+
+    def test_no_such_node(self):
+        self.check_waits("NoSuchNode", "elsewhere", nodes=["elsewhere"])
+
+    def test_no_matching_model(self):
+        for name, model in zip(self.node_names, ("A", "A", "B")):
+            self.api.patch("nodes", name, {"metadata": {"labels": {"gpupool.dev/gpu-model": model}}})
+        self.api.patch("gpupools", self.pool, {"spec": {"gpus": {"homogeneous": True}}})
+        wait_for("both models to be counted", lambda: len(self.pool_status().get("gpus", {}).get("models", [])) == 2, 10)
+        self.check_waits("NoMatchingModel", "no single GPU model", gpus=3)
+        two = self.submit("two", gpus=2)
+        two.wait_phase("Running")
+        self.assertEqual(self.node_names[:2], two.nodes())
+
+    def test_model_that_nobody_has(self):
+        self.api.patch("gpupools", self.pool, {"spec": {"gpus": {"models": ["H100"]}}})
+        self.wait_pool(nodes={"available": 0})
+        job = self.submit("picky")
+        job.wait_reason("NoMatchingModel")
+        self.api.patch("nodes", self.node_names[1], {"metadata": {"labels": {"nvidia.com/gpu.product": "H100"}}})
+        job.wait_phase("Running")
+        self.assertEqual([self.node_names[1]], job.nodes())
+
+    def test_waiting_for_nodes_and_behind_others(self):
+        first = self.submit("first")
+        first.wait_phase("Running")
+        large = self.submit("large", gpus=3)
+        large.wait_reason("WaitingForNodes")
+        small = self.submit("small")
+        small.wait_reason("BehindOthers")
+        self.finish(first)
+        large.wait_phase("Running")
+        small.wait_reason("WaitingForNodes")
+        self.finish(large, ranks=(0, 1, 2))
+        small.wait_phase("Running")
+
+    def test_cordoned_and_tainted_nodes_are_not_taken(self):
+        foreign = {"key": "example.org/reserved", "value": "x", "effect": "NoSchedule"}
+        self.api.patch("nodes", self.node_names[0], {"spec": {"unschedulable": True}})
+        self.api.patch("nodes", self.node_names[1], {"spec": {"taints": [foreign]}})
+        self.nodes.set_ready(self.node_names[2], "False")
+        self.wait_pool(nodes={"available": 0})
+        job = self.submit("waits")
+        job.wait_reason("WaitingForNodes")
+        tolerant = self.submit("tolerant", pod={"tolerations": [{"key": "example.org/reserved", "operator": "Exists"}]})
+        tolerant.wait_phase("Running")
+        self.assertEqual([self.node_names[1]], tolerant.nodes())
+        self.assertIsNone(job.lease())
+
+
+class OrderTest(FakeClusterCase):
+    node_count = 1
+
+    def test_two_jobs_race_for_one_node(self):
+        jobs = [self.submit(f"racer-{i}") for i in range(4)]
+        done = []
+        for _ in jobs:
+            job = wait_for("one of the racers to run", lambda: next(
+                (j for j in jobs if j not in done and j.phase() == "Running"), None), 30)
+            holders = [j.name for j in jobs if j.lease()]
+            self.assertEqual([job.name], holders)
+            self.finish(job)
+            job.wait_condition("Complete")
+            done.append(job)
+        self.assertEqual([j.name for j in jobs], [j.name for j in done], "not first come first served")
+
+    def test_higher_priority_first(self):
+        holder = self.submit("holder")
+        holder.wait_phase("Running")
+        low, high = self.submit("low", priority=1), self.submit("high", priority=2)
+        high.wait("a reason", lambda status: status.get("reason"))
+        low.wait_reason("BehindOthers") if low.reason() != "BehindOthers" else None
+        self.finish(holder)
+        high.wait_phase("Running")
+        self.assertIsNone(JobHandle(self.api, "low", self.namespace).lease())
