@@ -56,6 +56,13 @@ def crds(result, shell, control_plane):
     counts.add_program(result, "crds", done)
 
 
+def operator(result, shell, control_plane):
+    """the operator on a real API server, with kubelets played by the tests"""
+    if _build(result, shell, "release", ["all"], count=False):
+        done = shell.run("operator", ROOT / "tests/integration/operator/run", env=control_plane.variables(), show=True)
+        counts.add_program(result, "operator", done)
+
+
 def e2e(result, shell, _control_plane):
     """the operator on a cluster with nodes"""
     if _build(result, shell, "release", ["all"], count=False):
@@ -79,7 +86,8 @@ def cluster(result, shell, _control_plane):
 
 
 STEPS = {"build": release, "format": format_check, "layers": layers, "tidy": tidy, "unit": unit,
-         "integration": integration, "crds": crds, "e2e": e2e, "asan": asan, "tsan": tsan, "cluster": cluster}
+         "integration": integration, "crds": crds, "operator": operator, "e2e": e2e, "asan": asan, "tsan": tsan,
+         "cluster": cluster}
 
 
 def _static_check(result, shell, name, *command):
