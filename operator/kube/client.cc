@@ -84,6 +84,16 @@ base::Result<std::string> Client::create(const api::ResourceType& type, const st
                      impl_->sender.send(call, make_request("POST", *path, "application/json", body), stop));
 }
 
+base::Result<std::string> Client::try_create(const api::ResourceType& type, const std::string& ns,
+                                             const std::string& body, std::stop_token stop) {
+  const Call call{.verb = "create", .type = &type, .ns = ns};
+  const auto path = create_path(type, ns);
+  if (!path) return bad_path(call, path.error());
+  return object_text(
+      call,
+      impl_->sender.send(call, make_request("POST", *path + "?dryRun=All", "application/json", body), stop));
+}
+
 base::Result<void> Client::remove(const api::ResourceType& type, const api::ObjectKey& key,
                                   const DeleteOptions& options, std::stop_token stop) {
   const Call call{.verb = "delete", .type = &type, .ns = key.ns, .name = key.name};

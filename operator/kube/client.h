@@ -77,6 +77,9 @@ class Client {
                                  const ListOptions& options, std::stop_token stop);
   base::Result<std::string> create(const api::ResourceType& type, const std::string& ns,
                                    const std::string& body, std::stop_token stop);
+  // What create would answer, without doing it (dryRun=All).
+  base::Result<std::string> try_create(const api::ResourceType& type, const std::string& ns,
+                                       const std::string& body, std::stop_token stop);
   base::Result<void> remove(const api::ResourceType& type, const api::ObjectKey& key,
                             const DeleteOptions& options, std::stop_token stop);
   // subresource: "" or "status".

@@ -126,6 +126,13 @@ Json pod_template(const api::GpuJob& job, const ManifestOptions& options) {
   return pod;
 }
 
+Json batch_job(const api::GpuJob& job, const Json& pod) {
+  return {{"apiVersion", "batch/v1"},
+          {"kind", "Job"},
+          {"metadata", metadata_of(job)},
+          {"spec", {{"backoffLimit", 0}, {"completions", 1}, {"parallelism", 1}, {"template", pod}}}};
+}
+
 std::string text_of(const Json& document) {
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -153,14 +160,7 @@ std::string worker_container(const api::GpuJobSpec& spec) {
 Manifests make_manifests(const api::GpuJob& job, const ManifestOptions& options) {
   const auto name = child_name(job, job.status.lease->id);
   auto pod = pod_template(job, options);
-  if (!is_gang(job.spec)) {
-    const Json workload = {
-        {"apiVersion", "batch/v1"},
-        {"kind", "Job"},
-        {"metadata", metadata_of(job)},
-        {"spec", {{"backoffLimit", 0}, {"completions", 1}, {"parallelism", 1}, {"template", pod}}}};
-    return {"", text_of(workload)};
-  }
+  if (!is_gang(job.spec)) return {"", text_of(batch_job(job, pod))};
   const Json selector = {{api::kLease, job.status.lease->id}};
   // Ranks look for the master before any of them is ready.
   const Json service = {
@@ -183,7 +183,8 @@ Manifests make_manifests(const api::GpuJob& job, const ManifestOptions& options)
                            {"revisionHistoryLimit", 0},
                            {"selector", {{"matchLabels", selector}}},
                            {"template", pod}}}};
-  return {text_of(service), text_of(workload)};
+  pod["spec"]["restartPolicy"] = "Never";
+  return {text_of(service), text_of(workload), text_of(batch_job(job, pod))};
 }
 
 }  // namespace gpupool::planning

@@ -20,6 +20,9 @@ struct ManifestOptions {
 struct Manifests {
   std::string service;
   std::string workload;
+  // Of a gang: a Job with its pods, never created. A StatefulSet's template is only half checked by older API
+  // servers (1.20).
+  std::string rehearsal = {};
 };
 
 // `<job>-<n>`, for all children of a lease value.

@@ -44,6 +44,14 @@ base::Result<api::Service> read_metadata(kube::Client& client, const api::Resour
   return kube::decode<api::Service>(client.get(type, key, stop));
 }
 
+bool is_refusal(const base::Error& error) {
+  return error.code == base::ErrorCode::kInvalid || error.code == base::ErrorCode::kBadRequest;
+}
+
+Children::Made refused(const base::Error& error) {
+  return {false, Problem{reason::kInvalidTemplate, "the API server refused the workers: " + error.message}};
+}
+
 bool namespace_ends(const base::Error& error) {
   return error.message.find("because it is being terminated") != std::string::npos;
 }
@@ -63,8 +71,7 @@ base::Result<Children::Made> Children::create_one(const api::ResourceType& type,
         break;
       case base::ErrorCode::kInvalid:
       case base::ErrorCode::kBadRequest:
-        return Made{false, Problem{reason::kInvalidTemplate,
-                                   "the API server refused the workers: " + created.error().message}};
+        return refused(created.error());
       case base::ErrorCode::kForbidden:
         if (namespace_ends(created.error())) return Made{};
         return Made{false, Problem{reason::kForbidden, created.error().message}};
@@ -94,6 +101,9 @@ base::Result<Children::Made> Children::create(const api::GpuJob& job, const std:
                                               std::stop_token stop) {
   const auto manifests = planning::make_manifests(job, {launcher_image_, gpu_resource});
   if (!manifests.service.empty()) {
+    const auto rehearsed =
+        client_.try_create(api::BatchJob::kType, job.metadata.ns, manifests.rehearsal, stop);
+    if (!rehearsed && is_refusal(rehearsed.error())) return refused(rehearsed.error());
     auto service = create_one(api::Service::kType, job, manifests.service, stop);
     if (!service || !service->complete) return service;
   }
