@@ -4,7 +4,7 @@ import collections
 import os
 
 from support.case import OperatorCase
-from support.jobs import shell
+from support.jobs import LISTEN, shell
 from support.waiting import wait_for
 
 MARKS = "/var/gpupool-e2e"  # on each node
@@ -34,8 +34,7 @@ class GangTest(OperatorCase):
 
     def gang(self, name, script, gpus=3, **spec):
         """Every rank first writes down that its command has begun; then rank 0 answers on the master's port."""
-        begin = (f'echo "$GPUPOOL_ATTEMPT $RANK" >> /marks/{self.marks_name}\n'
-                 'if [ "$RANK" = 0 ]; then timeout 300 nc -lk -p "$MASTER_PORT" </dev/null >/dev/null 2>&1 & fi\n')
+        begin = f'echo "$GPUPOOL_ATTEMPT $RANK" >> /marks/{self.marks_name}\n' + LISTEN
         container = shell(begin + script, volumeMounts=[{"name": "marks", "mountPath": "/marks"}])
         volume = {"name": "marks", "hostPath": {"path": MARKS, "type": "DirectoryOrCreate"}}
         return self.submit(name, container=container, pod={"volumes": [volume]}, gpus=gpus, **spec)

@@ -2,7 +2,7 @@
 
 from support.case import OperatorCase
 from support.cluster import kubectl
-from support.jobs import JobHandle, WORKER_FINALIZER, job_manifest, shell
+from support.jobs import LISTEN, JobHandle, WORKER_FINALIZER, job_manifest, shell
 from support.waiting import wait_for
 
 
@@ -21,7 +21,7 @@ class LifecycleTest(OperatorCase):
         for gpus in (1, 3):
             with self.subTest(gpus=gpus):
                 job = self.submit(f"deleted-{gpus}", gpus=gpus,
-                                  container=shell("nc -lk -p 29500 </dev/null >/dev/null & sleep 3600"))
+                                  container=shell(LISTEN + "sleep 3600"))
                 job.wait_phase("Running")
                 nodes = job.nodes()
                 self.assertEqual(gpus, len(nodes))
@@ -83,7 +83,7 @@ class LifecycleTest(OperatorCase):
         self.submit("words", container=container, backoffLimit=0).wait_condition("Complete")
 
     def test_namespace_is_deleted_with_a_running_job(self):
-        job = self.submit("doomed", gpus=2, container=shell("nc -lk -p 29500 </dev/null >/dev/null & sleep 3600"))
+        job = self.submit("doomed", gpus=2, container=shell(LISTEN + "sleep 3600"))
         job.wait_phase("Running")
         self.api.delete("namespaces", self.namespace)
         wait_for("the namespace to be gone", lambda: not self.api.find("namespaces", self.namespace), 90, job.show)
@@ -120,7 +120,7 @@ class QueueTest(OperatorCase):
         running = self.submit("running", "sleep 5")
         running.wait_phase("Running")
         large = self.submit_manifest(job_manifest("large", self.namespace, self.pool, gpus=3, container=shell(
-            'if [ $RANK = 0 ]; then timeout 60 nc -l -p $MASTER_PORT </dev/null; fi; sleep 1')))
+            LISTEN + "sleep 1")))
         large.wait_reason("WaitingForNodes")
         small = self.submit("small", "true")
         small.wait_reason("BehindOthers")
@@ -128,7 +128,7 @@ class QueueTest(OperatorCase):
         self.assertLessEqual(done["startTime"], small.wait_condition("Complete")["startTime"])
 
     def test_waiting_job_starts_when_room_appears(self):
-        holder = self.submit("holder", gpus=3, container=shell("nc -lk -p 29500 </dev/null >/dev/null & sleep 3600"))
+        holder = self.submit("holder", gpus=3, container=shell(LISTEN + "sleep 3600"))
         holder.wait_phase("Running")
         waiting = self.submit("waiting", "true")
         waiting.wait_reason("WaitingForNodes")

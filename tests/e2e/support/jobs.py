@@ -11,6 +11,10 @@ WORKER_FINALIZER = "gpupool.dev/worker"
 GPU = "nvidia.com/gpu"
 
 
+# Rank 0 lets the other ranks start: they wait until something listens on the master's port.
+LISTEN = ('if [ "$RANK" = 0 ]; then while :; do nc -l -p "$MASTER_PORT" </dev/null >/dev/null 2>&1 || sleep 1; done & fi\n')
+
+
 def shell(script, **container):
     return {"name": "worker", "image": "gpupool.dev/busybox:1", "imagePullPolicy": "IfNotPresent",
             "command": ["sh", "-c", script], **container}

@@ -2,7 +2,28 @@
 
 import os
 import sys
+import traceback
 import unittest
+
+
+class TellingResult(unittest.TextTestResult):
+    """Shows a failure when it happens: a whole run takes minutes."""
+
+    def tell(self, error):
+        self.stream.writeln("".join(traceback.format_exception(*error))[-3000:])
+
+    def addFailure(self, test, err):  # pylint: disable=invalid-name
+        super().addFailure(test, err)
+        self.tell(err)
+
+    def addError(self, test, err):  # pylint: disable=invalid-name
+        super().addError(test, err)
+        self.tell(err)
+
+    def addSubTest(self, test, subtest, err):  # pylint: disable=invalid-name
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self.tell(err)
 
 
 def run_tests(folder, names):
@@ -15,7 +36,11 @@ def run_tests(folder, names):
         print("no test of this name", *names, file=sys.stderr)
         print("RESULT passed=0 failed=1")
         return 1
-    result = unittest.TextTestRunner(verbosity=2, stream=sys.stdout, failfast=bool(os.environ.get("FAILFAST"))).run(suite)
-    bad = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses) + len(result.skipped)
+    runner = unittest.TextTestRunner(verbosity=2, stream=sys.stdout, failfast=bool(os.environ.get("FAILFAST")),
+                                     resultclass=TellingResult)
+    result = runner.run(suite)
+    # A test whose parts fail one by one is one failed test.
+    bad = len({getattr(test, "test_case", test).id() for test, _ in result.failures + result.errors + result.skipped})
+    bad += len(result.unexpectedSuccesses)
     print(f"RESULT passed={result.testsRun - bad} failed={bad}", flush=True)
     return 1 if bad or loader.errors else 0

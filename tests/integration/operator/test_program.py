@@ -97,7 +97,7 @@ class ProbeTest(FakeClusterCase):
 
 
 class WriteCountTest(FakeClusterCase):
-    MAX_WRITES = 20
+    MAX_WRITES = 24  # 20 when idle; pool status may be written a few times more on a busy machine
 
     def writes(self):
         return sum(self.operator.metric(f'rest_client_requests_total{{code="{code}",method="{verb}"')
