@@ -101,8 +101,8 @@ class OrderTest(FakeClusterCase):
         holder = self.submit("holder")
         holder.wait_phase("Running")
         low, high = self.submit("low", priority=1), self.submit("high", priority=2)
-        high.wait("a reason", lambda status: status.get("reason"))
-        low.wait_reason("BehindOthers") if low.reason() != "BehindOthers" else None
+        high.wait_reason("WaitingForNodes")
+        low.wait_reason("WaitingForNodes")
         self.finish(holder)
         high.wait_phase("Running")
         self.assertIsNone(JobHandle(self.api, "low", self.namespace).lease())
