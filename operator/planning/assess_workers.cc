@@ -104,6 +104,7 @@ WorkerView judge_end_without_result(WorkerView view, const api::ContainerTermina
 
 std::string why_pending(const api::Pod& pod, const api::ContainerStatus* worker) {
   std::vector<const api::ContainerStatus*> statuses;
+  statuses.reserve(pod.status.init_container_statuses.size() + 1);
   for (const auto& status : pod.status.init_container_statuses) statuses.push_back(&status);
   if (worker != nullptr) statuses.push_back(worker);
   for (const auto* status : statuses) {

@@ -163,8 +163,7 @@ std::map<api::ObjectKey, Verdict> plan_queue(const api::GpuPool& pool, const std
                                              std::vector<std::shared_ptr<const api::GpuJob>> queue) {
   const auto order = [](const api::GpuJob& job) {
     return std::make_tuple(-job.spec.priority,
-                           job.metadata.creation_timestamp.value_or(base::WallTime::max()),
-                           std::cref(job.metadata.uid));
+                           job.metadata.creation_timestamp.value_or(base::WallTime::max()));
   };
   std::stable_sort(queue.begin(), queue.end(),
                    [&](const auto& a, const auto& b) { return order(*a) < order(*b); });
