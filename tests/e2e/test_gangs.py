@@ -41,7 +41,8 @@ class GangTest(OperatorCase):
 
     def wait_all_begun(self, attempt, ranks=3):
         wanted = {(attempt, rank) for rank in range(ranks)}
-        wait_for(f"all ranks of attempt {attempt} to begin", lambda: wanted <= set(self.runs()), 60, lambda: self.runs())
+        wait_for(f"all ranks of attempt {attempt} to begin", lambda: wanted <= set(self.runs()), 60,
+                 lambda: str(self.runs()))
 
     def once_each(self, attempts, ranks=3):
         return {(attempt, rank): 1 for attempt in range(attempts) for rank in range(ranks)}
@@ -109,12 +110,13 @@ class GangTest(OperatorCase):
             self.assertIn(text, status["message"])
 
     def test_failure_names_the_signal(self):
-        job = self.gang("signal", "[ $RANK = 0 ] || { sleep 1; kill -SEGV $$; }; sleep 3600", gpus=2, backoffLimit=0)
+        # Kubernetes makes $$ of $$$$ in a command.
+        job = self.gang("signal", "[ $RANK = 0 ] || { sleep 1; kill -SEGV $$$$; }; sleep 3600", gpus=2, backoffLimit=0)
         self.assertIn("rank 1 killed by signal 11", job.wait_condition("Failed", limit=90)["message"])
 
     def test_ranks_wait_for_a_master_that_listens_late(self):
-        script = ('if [ $RANK = 0 ]; then sleep 5; date +%s > /marks/NAME.0; timeout 60 nc -l -p $MASTER_PORT </dev/null;'
-                  ' else date +%s > /marks/NAME.1; fi').replace("NAME", self.marks_name)
+        script = ('if [ $RANK = 0 ]; then sleep 5; date +%s > /marks/NAME.0; timeout 60 nc -l -p $MASTER_PORT '
+                  '</dev/null; else date +%s > /marks/NAME.1; fi').replace("NAME", self.marks_name)
         container = shell(script, volumeMounts=[{"name": "marks", "mountPath": "/marks"}])
         volume = {"name": "marks", "hostPath": {"path": MARKS, "type": "DirectoryOrCreate"}}
         job = self.submit("late", container=container, pod={"volumes": [volume]}, gpus=2)

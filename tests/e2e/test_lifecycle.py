@@ -7,6 +7,10 @@ from support.waiting import wait_for
 
 
 class LifecycleTest(OperatorCase):
+    def wait_no_pods(self, job):
+        """Nodes are free when nothing runs there any more; the kubelet removes the object a moment later."""
+        wait_for("the pods to be gone", lambda: not job.pods(), 20, job.show)
+
     def test_events_tell_the_story(self):
         job = self.submit("story", "echo done")
         job.wait_condition("Complete")
@@ -28,7 +32,7 @@ class LifecycleTest(OperatorCase):
                 job.delete()
                 job.wait_gone()
                 self.assert_free(*nodes)
-                self.assertEqual([], job.pods())
+                self.wait_no_pods(job)
 
     def test_deletion_in_the_foreground(self):
         job = self.submit("foreground")
@@ -44,7 +48,7 @@ class LifecycleTest(OperatorCase):
         job.wait_condition("Suspended")
         job.wait("no lease", lambda status: not status.get("lease"))
         self.assert_free("na", "nb", "nc")
-        self.assertEqual([], job.pods())
+        self.wait_no_pods(job)
         job.patch(suspend=False)
         status = job.wait_condition("Complete")
         self.assertEqual((2, 0), (status["attempts"], status.get("failures", 0)))
@@ -78,7 +82,7 @@ class LifecycleTest(OperatorCase):
         self.assertIn("/no/such/program", status["message"])
 
     def test_words_and_newlines_of_a_command_arrive_unchanged(self):
-        script = '[ "$1" = "two  words" ] && [ "$2" = "a\nb" ] && [ "$3" = "\\$HOME" ] && [ $# = 3 ]'
+        script = """[ "$1" = "two  words" ] && [ "$2" = "a\nb" ] && [ "$3" = '\\$HOME' ] && [ $# = 3 ]"""
         container = {**shell(""), "command": ["sh", "-c"], "args": [script, "x", "two  words", "a\nb", "\\$HOME"]}
         self.submit("words", container=container, backoffLimit=0).wait_condition("Complete")
 

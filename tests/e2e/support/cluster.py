@@ -20,7 +20,8 @@ class Cluster:
         self.keep = bool(os.environ.get("KEEP"))
 
     def _run(self, *arguments, capture=False):
-        done = subprocess.run([PROGRAM, *arguments], check=False, text=True, stdout=subprocess.PIPE if capture else None)
+        done = subprocess.run([PROGRAM, *arguments], check=False, text=True,
+                              stdout=subprocess.PIPE if capture else None)
         if done.returncode != 0:
             raise RuntimeError(f"cluster {' '.join(arguments)} failed")
         return done.stdout

@@ -12,7 +12,8 @@ GPU = "nvidia.com/gpu"
 
 
 # Rank 0 lets the other ranks start: they wait until something listens on the master's port.
-LISTEN = ('if [ "$RANK" = 0 ]; then while :; do nc -l -p "$MASTER_PORT" </dev/null >/dev/null 2>&1 || sleep 1; done & fi\n')
+LISTEN = ('if [ "$RANK" = 0 ]; then while :; do '
+          'nc -l -p "$MASTER_PORT" </dev/null >/dev/null 2>&1 || sleep 1; done & fi\n')
 
 
 def shell(script, **container):
@@ -67,7 +68,8 @@ class JobHandle:
 
     def show(self):
         found = self.api.find("gpujobs", self.name, self.namespace)
-        pods = [{"name": p["metadata"]["name"], "node": p["spec"].get("nodeName"), "status": p["status"]} for p in self.pods()]
+        pods = [{"name": p["metadata"]["name"], "node": p["spec"].get("nodeName"), "status": p["status"]}
+                for p in self.pods()]
         return f"status: {json.dumps((found or {}).get('status'))}\npods: {json.dumps(pods)[:4000]}"
 
     def pods(self):
@@ -82,6 +84,8 @@ class JobHandle:
 
     def wait_condition(self, name, value="True", limit=60):
         def holds(status):
+            if name == "Complete" and status.get("phase") == "Failed":
+                raise AssertionError(f"GpuJob {self.name} has failed: {status.get('reason')}: {status.get('message')}")
             found = [c for c in status.get("conditions", []) if c["type"] == name and c["status"] == value]
             return found and status
         return self.wait(f"condition {name}={value}", holds, limit)

@@ -57,8 +57,8 @@ class FakeNodes:
 
     def set_ready(self, name, status):
         """True, False or Unknown."""
-        condition = {"type": "Ready", "status": status, "reason": "Test", "message": "", "lastHeartbeatTime": seconds_now(),
-                     "lastTransitionTime": seconds_now()}
+        condition = {"type": "Ready", "status": status, "reason": "Test", "message": "",
+                     "lastHeartbeatTime": seconds_now(), "lastTransitionTime": seconds_now()}
         self._api.patch("nodes", name, {"status": {"conditions": [condition]}}, sub="status")
 
     def traces(self):

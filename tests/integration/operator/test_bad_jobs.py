@@ -59,12 +59,14 @@ class BadTemplateTest(FakeClusterCase):
         """gpupool does not check every field of a pod; the API server does."""
         for gpus in (1, 2):
             with self.subTest(gpus=gpus):
-                job = self.submit(f"refused-{gpus}", template={"spec": container(imagePullPolicy="Sometimes")}, gpus=gpus)
+                bad = {"spec": container(imagePullPolicy="Sometimes")}
+                job = self.submit(f"refused-{gpus}", template=bad, gpus=gpus)
                 status = job.wait_condition("Stalled")
                 self.assertEqual("InvalidTemplate", status["reason"])
                 self.assertIn("Sometimes", status["message"])
                 job.wait("no lease", lambda s: not s.get("lease"))
-                wait_for("the nodes to be given back", lambda: not self.nodes.traces(), 10, lambda: str(self.nodes.traces()))
+                wait_for("the nodes to be given back", lambda: not self.nodes.traces(), 10,
+                         lambda: str(self.nodes.traces()))
                 sequence = job.status().get("leaseSequence")
                 holds_for("no node is taken for a template known to be refused", lambda: not self.nodes.traces(), 3)
                 self.assertEqual(sequence, job.status().get("leaseSequence"))

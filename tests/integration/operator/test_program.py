@@ -55,7 +55,8 @@ class FlagTest(FakeClusterCase):
                      "truncated": written("truncated", good[:len(good) // 2]), "nowhere": written("nowhere", nowhere)}
             for what, path in cases.items():
                 with self.subTest(kubeconfig=what):
-                    shown = call("--kubeconfig", path, "--cache-sync-timeout", "2", "--metrics-bind-address", "127.0.0.1:0")
+                    shown = call("--kubeconfig", path, "--cache-sync-timeout", "2",
+                                 "--metrics-bind-address", "127.0.0.1:0")
                     self.assertEqual(1, shown.returncode, shown.stderr)
                     self.assertIn("127.0.0.1:1" if what == "nowhere" else path, shown.stderr)
 
@@ -145,9 +146,10 @@ class PermissionTest(FakeClusterCase):
                     rule["verbs"].remove(drop[1])
         name = {"metadata": {"name": "gpupool-integration"}}
         self.api.create("clusterroles", {**name, "rules": rules})
-        self.api.create("clusterrolebindings", {**name, "subjects": [{"kind": "User", "name": ACCOUNT,
-                        "apiGroup": "rbac.authorization.k8s.io"}], "roleRef": {
-                            "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "gpupool-integration"}})
+        rbac = "rbac.authorization.k8s.io"
+        self.api.create("clusterrolebindings", {
+            **name, "subjects": [{"kind": "User", "name": ACCOUNT, "apiGroup": rbac}],
+            "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": "gpupool-integration"}})
         config = json.loads(json.dumps(self.api.config))
         config["users"][0]["user"]["as"] = ACCOUNT
         path = os.path.join(self.folder.name, "kubeconfig")

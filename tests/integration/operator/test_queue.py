@@ -39,7 +39,8 @@ class WaitingTest(FakeClusterCase):
         for name, model in zip(self.node_names, ("A", "A", "B")):
             self.api.patch("nodes", name, {"metadata": {"labels": {"gpupool.dev/gpu-model": model}}})
         self.api.patch("gpupools", self.pool, {"spec": {"gpus": {"homogeneous": True}}})
-        wait_for("both models to be counted", lambda: len(self.pool_status().get("gpus", {}).get("models", [])) == 2, 10)
+        wait_for("both models to be counted", lambda: len(
+            self.pool_status().get("gpus", {}).get("models", [])) == 2, 10)
         self.check_waits("NoMatchingModel", "no single GPU model", gpus=3)
         two = self.submit("two", gpus=2)
         two.wait_phase("Running")
