@@ -15,7 +15,7 @@ StopSignals::StopSignals(std::stop_source& stop) : stop_(stop) {
 
 StopSignals::~StopSignals() {
   over_ = true;
-  pthread_kill(thread_.native_handle(), SIGTERM);
+  pthread_kill(thread_.native_handle(), SIGINT);
   thread_.join();
 }
 

@@ -8,7 +8,7 @@
 namespace gpupool::planning {
 namespace {
 
-constexpr std::int64_t kMiB = 1024 * 1024;
+constexpr std::int64_t kMiB = std::int64_t{1024} * 1024;
 
 std::int64_t memory_of(const api::ObjectMeta& metadata) {
   if (const auto ours = base::parse_quantity(metadata.label(api::kGpuMemoryLabel))) return *ours;

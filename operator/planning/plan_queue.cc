@@ -126,7 +126,9 @@ class QueuePass {
             {}, reason::kNoSuchNode, "node " + name + " of spec.nodes is not in pool " + pool_.metadata.name};
       }
       if (const auto mismatch = gpu_mismatch(*found->second, pool_.spec.gpus); !mismatch.empty()) {
-        return {{}, reason::kNoMatchingModel, "node " + name + " of spec.nodes: " + mismatch};
+        return {{},
+                reason::kNoMatchingModel,
+                std::string("node ").append(name).append(" of spec.nodes: ").append(mismatch)};
       }
       named.push_back(found->second);
     }
@@ -160,16 +162,19 @@ bool tolerates(const base::json::RawJson& pod_template, const std::vector<api::T
 }
 
 std::map<api::ObjectKey, Verdict> plan_queue(const api::GpuPool& pool, const std::vector<PoolNode>& nodes,
-                                             std::vector<std::shared_ptr<const api::GpuJob>> queue) {
-  const auto order = [](const api::GpuJob& job) {
-    return std::make_tuple(-job.spec.priority,
-                           job.metadata.creation_timestamp.value_or(base::WallTime::max()));
-  };
-  std::stable_sort(queue.begin(), queue.end(),
-                   [&](const auto& a, const auto& b) { return order(*a) < order(*b); });
+                                             const std::vector<std::shared_ptr<const api::GpuJob>>& queue) {
+  std::vector<std::tuple<std::int64_t, base::WallTime, std::size_t>> order;
+  order.reserve(queue.size());
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const auto& job = *queue[i];
+    order.emplace_back(-job.spec.priority, job.metadata.creation_timestamp.value_or(base::WallTime::max()),
+                       i);
+  }
+  std::sort(order.begin(), order.end());
   QueuePass pass(pool, nodes);
   std::map<api::ObjectKey, Verdict> verdicts;
-  for (const auto& job : queue) verdicts[job->metadata.key()] = pass.decide(*job);
+  for (const auto& [priority, created, i] : order)
+    verdicts[queue[i]->metadata.key()] = pass.decide(*queue[i]);
   return verdicts;
 }
 

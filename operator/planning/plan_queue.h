@@ -27,7 +27,7 @@ bool tolerates(const base::json::RawJson& pod_template, const std::vector<api::T
 // ones; a job that cannot run even on an empty pool holds nobody up. `nodes` are the pool's members with
 // `leased` set for everything held.
 std::map<api::ObjectKey, Verdict> plan_queue(const api::GpuPool& pool, const std::vector<PoolNode>& nodes,
-                                             std::vector<std::shared_ptr<const api::GpuJob>> queue);
+                                             const std::vector<std::shared_ptr<const api::GpuJob>>& queue);
 
 // Nodes for a job that lost some: keeps `kept` and adds what is missing from the free ones. Empty if there
 // are too few.

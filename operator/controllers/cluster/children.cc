@@ -128,7 +128,7 @@ base::Result<bool> Children::names_are_free(const api::GpuJob& job, std::stop_to
 base::Result<void> Children::remove(const Child& child, std::stop_token stop) {
   kube::DeleteOptions options;
   options.uid = child.uid;
-  const auto done = client_.remove(*child.type, child.key, options, stop);
+  auto done = client_.remove(*child.type, child.key, options, stop);
   const bool gone = !done && (done.error().code == base::ErrorCode::kNotFound ||
                               done.error().code == base::ErrorCode::kConflict);
   if (!done && !gone) return done;

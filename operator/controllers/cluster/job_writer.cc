@@ -45,7 +45,7 @@ base::Result<void> JobWriter::remove_finalizer(const api::GpuJob& job, std::stop
 base::Result<void> JobWriter::remove(const api::GpuJob& job, std::stop_token stop) {
   kube::DeleteOptions options;
   options.uid = job.metadata.uid;
-  const auto done = client_.remove(api::GpuJob::kType, job.metadata.key(), options, stop);
+  auto done = client_.remove(api::GpuJob::kType, job.metadata.key(), options, stop);
   if (done || done.error().code == base::ErrorCode::kNotFound) return {};
   return done;
 }

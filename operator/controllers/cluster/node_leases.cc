@@ -131,7 +131,7 @@ base::Result<void> NodeLeases::free(const api::NodeRef& ref, const std::string& 
                       is_of(node->metadata.label(api::kNodeLeaseLabel), job_uid);
     if (!ours && live) return {};
     if (ours) {
-      const auto done = write(*node, strip_patch(*node), stop);
+      auto done = write(*node, strip_patch(*node), stop);
       if (done || done.error().code == base::ErrorCode::kNotFound) return {};
       if (!is_stale(done.error())) return done;
       conflict = done.error();

@@ -43,7 +43,7 @@ base::Result<void> WorkerPods::remove(const api::Pod& pod, bool quickly, std::st
   kube::DeleteOptions options;
   options.uid = pod.metadata.uid;
   if (quickly) options.grace_period_seconds = 1;
-  const auto done = client_.remove(api::Pod::kType, pod.metadata.key(), options, stop);
+  auto done = client_.remove(api::Pod::kType, pod.metadata.key(), options, stop);
   if (!done && done.error().code != base::ErrorCode::kNotFound &&
       done.error().code != base::ErrorCode::kConflict) {
     return done;
