@@ -11,9 +11,10 @@ WORKER_FINALIZER = "gpupool.dev/worker"
 GPU = "nvidia.com/gpu"
 
 
-# Rank 0 lets the other ranks start: they wait until something listens on the master's port.
+# Rank 0 lets the other ranks start: they wait until something listens on the master's port. It stays for a moment, since
+# one that comes after the end of rank 0 would wait for minutes.
 LISTEN = ('if [ "$RANK" = 0 ]; then while :; do '
-          'nc -l -p "$MASTER_PORT" </dev/null >/dev/null 2>&1 || sleep 1; done & fi\n')
+          'nc -l -p "$MASTER_PORT" </dev/null >/dev/null 2>&1 || sleep 1; done & sleep 5; fi\n')
 
 
 def shell(script, **container):
