@@ -13,8 +13,8 @@ class Backoff {
     Duration initial;
     double factor = 2.0;
     Duration cap;
-    double jitter = 0.0;         // a delay d becomes one in [d, d * (1 + jitter))
-    Duration reset_after = {};   // after this long without a failure the next one starts anew; zero: never
+    double jitter = 0.0;        // a delay d becomes one in [d, d * (1 + jitter))
+    Duration reset_after = {};  // after this long without a failure the next one starts anew; zero: never
   };
 
   Backoff(Limits limits, std::uint64_t seed);

@@ -14,15 +14,16 @@
 #include "base/clock.h"
 #include "base/result.h"
 
-// Reads JSON straight into typed structs, keeping only the fields that a struct names: a pod as a DOM costs 50 times as much
-// memory. A struct says what it reads by a specialisation of Schema:
+// Reads JSON straight into typed structs, keeping only the fields that a struct names: a pod as a DOM costs
+// 50 times as much memory. A struct says what it reads by a specialisation of Schema:
 //
 //   template <> struct base::json::Schema<Taint> {
 //     static constexpr auto fields = std::array{field<&Taint::key>("key"), field<&Taint::effect>("effect")};
 //   };
 //
-// Members may be std::string, bool, std::int64_t, double, WallTime (RFC 3339), RawJson, another struct with a Schema,
-// and std::optional, std::vector or std::map<std::string, ...> of those. Unknown fields are skipped, null is "absent".
+// Members may be std::string, bool, std::int64_t, double, WallTime (RFC 3339), RawJson, another struct with a
+// Schema, and std::optional, std::vector or std::map<std::string, ...> of those. Unknown fields are skipped,
+// null is "absent".
 namespace gpupool::base::json {
 
 // A subtree kept as compact JSON text, key order and number spelling preserved.
@@ -39,11 +40,11 @@ struct Field;
 // How to fill one C++ type. Tables of these are constant data; nothing is registered at run time.
 struct Type {
   Kind kind;
-  std::span<const Field> fields = {};                        // kObject
-  void* (*append)(void* array) = nullptr;                    // kArray: address of a new last element
-  void* (*insert)(void* map, std::string key) = nullptr;     // kMap: address of the key's value
-  const Type& (*element)() = nullptr;                        // kArray, kMap
-  void (*clear)(void* container) = nullptr;                  // kArray, kMap: a field given twice starts anew
+  std::span<const Field> fields = {};                     // kObject
+  void* (*append)(void* array) = nullptr;                 // kArray: address of a new last element
+  void* (*insert)(void* map, std::string key) = nullptr;  // kMap: address of the key's value
+  const Type& (*element)() = nullptr;                     // kArray, kMap
+  void (*clear)(void* container) = nullptr;               // kArray, kMap: a field given twice starts anew
 };
 
 struct Field {
@@ -150,8 +151,9 @@ constexpr Field field(std::string_view name) {
   return {name, &detail::MemberOf<Member>::at, &type_of<typename detail::MemberOf<Member>::Value>};
 }
 
-// Fills `target`, which must be of the C++ type that `type` describes. Syntax errors, and values of another JSON type than the
-// struct wants, are kParse errors that name the path; `target` may then be half filled. Nesting deeper than 200 is an error.
+// Fills `target`, which must be of the C++ type that `type` describes. Syntax errors, and values of another
+// JSON type than the struct wants, are kParse errors that name the path; `target` may then be half filled.
+// Nesting deeper than 200 is an error.
 Result<void> read(std::string_view text, const Type& type, void* target);
 
 template <class T>

@@ -16,7 +16,8 @@ namespace gpupool::base {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-// One key and value of a log line. Keys are controller-runtime's where it has one: controller, namespace, name, reconcileID.
+// One key and value of a log line. Keys are controller-runtime's where it has one: controller, namespace,
+// name, reconcileID.
 struct LogField {
   std::string key;
   std::string value;
@@ -31,7 +32,8 @@ struct LogField {
   LogField(std::string_view k, T v) : key(k), value(std::to_string(v)), quoted(false) {}
 };
 
-// Structured log: one JSON object a line on stderr, without variable text in the message. Thread-safe; copies share the sink.
+// Structured log: one JSON object a line on stderr, without variable text in the message. Thread-safe; copies
+// share the sink.
 class Log {
  public:
   // level: the least severe that is written.

@@ -27,8 +27,8 @@ class Histogram {
   virtual void observe(double value) = 0;
 };
 
-// The process's metrics. Made once in main and passed by reference; thread-safe. Asking twice for one name and one set of labels
-// gives the same handle. Labels must be bounded: never the name of an object.
+// The process's metrics. Made once in main and passed by reference; thread-safe. Asking twice for one name
+// and one set of labels gives the same handle. Labels must be bounded: never the name of an object.
 class Metrics {
  public:
   Metrics();

@@ -8,8 +8,8 @@
 
 namespace gpupool::base {
 
-// What went wrong, as far as a caller can act on it. API errors are mapped by Status.reason first and HTTP code second,
-// because 409 is both AlreadyExists and Conflict.
+// What went wrong, as far as a caller can act on it. API errors are mapped by Status.reason first and HTTP
+// code second, because 409 is both AlreadyExists and Conflict.
 enum class ErrorCode {
   kInvalidArgument,  // our caller's fault: a bad flag, a bad file, a bad value
   kParse,            // bytes that are not what they claim to be

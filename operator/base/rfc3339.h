@@ -12,8 +12,8 @@ namespace gpupool::base {
 std::string to_rfc3339(WallTime time);
 // metav1.MicroTime, for events and leases.
 std::string to_rfc3339_micro(WallTime time);
-// Any RFC 3339 time with optional fraction and offset; nothing if it is not one. Years that WallTime cannot hold (before 1678,
-// after 2261; a certificate that expires in 9999) become its first or last moment.
+// Any RFC 3339 time with optional fraction and offset; nothing if it is not one. Years that WallTime cannot
+// hold (before 1678, after 2261; a certificate that expires in 9999) become its first or last moment.
 std::optional<WallTime> parse_rfc3339(std::string_view text);
 
 }  // namespace gpupool::base

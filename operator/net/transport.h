@@ -40,8 +40,8 @@ using BodySink = std::function<bool(std::string_view piece)>;
 
 // Sends requests to one server. Thread-safe: each call uses a connection of its own from a pool, or a new
 // one. Errors are kTransport, kTimeout or kCancelled; any HTTP status is an answer, not an error. A stop
-// request ends a call at once. Never follows redirects and never repeats a request that has a body; one without
-// may be sent again when a reused connection dies before the first byte of an answer.
+// request ends a call at once. Never follows redirects and never repeats a request that has a body; one
+// without may be sent again when a reused connection dies before the first byte of an answer.
 class Transport {
  public:
   virtual ~Transport() = default;

@@ -40,12 +40,13 @@ std::vector<WorkerView> assess_workers(const std::vector<std::shared_ptr<const a
                                        const std::string& id, std::int64_t workers,
                                        const std::string& container);
 
-// True once nothing of the pod runs: a terminal phase, or the kubelet has confirmed the deletion with no container running. Call it
-// with the worker finalizer still on, so that a forced deletion does not hide processes that live on.
+// True once nothing of the pod runs: a terminal phase, or the kubelet has confirmed the deletion with no
+// container running. Call it with the worker finalizer still on, so that a forced deletion does not hide
+// processes that live on.
 bool has_ended(const api::Pod& pod);
 
-// True while the kubelet is about to start a container again that has just ended. A kubelet that is told to delete the pod in this moment
-// may forget the new container for a minute (seen on 1.20).
+// True while the kubelet is about to start a container again that has just ended. A kubelet that is told to
+// delete the pod in this moment may forget the new container for a minute (seen on 1.20).
 bool is_between_runs(const api::Pod& pod);
 
 // True once the launcher has left a final result: what still runs, if anything, only holds the pod.
