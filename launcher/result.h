@@ -30,8 +30,7 @@ struct Result {
   Outcome outcome = Outcome::kNotStarted;
   int exit_code = 0;
   std::optional<int> signal;
-  std::optional<int>
-      stop_signal;  // the launcher was told to stop before the command ended: its end says little
+  std::optional<int> stop_signal;  // told to stop before the command ended: its end says little
   std::string reason;
   std::string message;
   std::string tail;
