@@ -84,12 +84,13 @@ std::vector<planning::PoolNode> World::pool_nodes() const {
 
 void World::write(const std::function<void()>& effect) {
   ++writes;
-  std::optional<bool> crash = crash_now ? crash_now() : std::nullopt;
-  if (crash_at && crash_at->first == writes) crash = crash_at->second;
-  if (crash && !*crash) throw Crash{};
+  const std::optional<bool> asked = crash_now ? crash_now() : std::nullopt;
+  const bool here = crash_at && crash_at->first == writes;
+  const bool before = here ? !crash_at->second : asked == false;
+  if (before) throw Crash{};
   effect();
   wrote_ = true;
-  if (crash) throw Crash{};
+  if (here || asked) throw Crash{};
 }
 
 void World::write_status(Pass& pass, const step::WriteStatus& what) {
