@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/v1alpha1/reasons.h"
+#include "kube/api_error.h"
 
 namespace gpupool::controllers {
 namespace {
@@ -52,10 +53,6 @@ Children::Made refused(const base::Error& error) {
   return {false, Problem{reason::kInvalidTemplate, "the API server refused the workers: " + error.message}};
 }
 
-bool namespace_ends(const base::Error& error) {
-  return error.message.find("because it is being terminated") != std::string::npos;
-}
-
 }  // namespace
 
 base::Result<Children::Made> Children::create_one(const api::ResourceType& type, const api::GpuJob& job,
@@ -73,7 +70,7 @@ base::Result<Children::Made> Children::create_one(const api::ResourceType& type,
       case base::ErrorCode::kBadRequest:
         return refused(created.error());
       case base::ErrorCode::kForbidden:
-        if (namespace_ends(created.error())) return Made{};
+        if (kube::is_namespace_terminating(created.error())) return Made{};
         return Made{false, Problem{reason::kForbidden, created.error().message}};
       default:
         return tl::unexpected<base::Error>(created.error());
