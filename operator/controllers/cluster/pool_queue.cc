@@ -1,6 +1,7 @@
 #include "controllers/cluster/pool_queue.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "api/v1alpha1/reasons.h"
@@ -50,8 +51,8 @@ PoolView PoolQueue::view_locked(const std::shared_ptr<const api::GpuPool>& pool)
     if (planning::holds_nodes(job->status)) view.holding.push_back(job->metadata.key().to_string());
     if (!granted_.contains(job->metadata.key()) && waits(*job, resource)) view.queue.push_back(job);
   }
-  std::sort(view.queue.begin(), view.queue.end(), [this](const auto& a, const auto& b) {
-    return arrivals_[a->metadata.uid] < arrivals_[b->metadata.uid];
+  std::stable_sort(view.queue.begin(), view.queue.end(), [this](const auto& a, const auto& b) {
+    return arrival_locked(a->metadata.uid) < arrival_locked(b->metadata.uid);
   });
   view.members = planning::assign_members(caches_.pools.store().list(),
                                           caches_.newest_nodes.list())[pool->metadata.name];
@@ -60,6 +61,12 @@ PoolView PoolQueue::view_locked(const std::shared_ptr<const api::GpuPool>& pool)
     if (leased.contains(node->metadata.name)) view.nodes.back().leased = true;
   }
   return view;
+}
+
+// A job that is in the cache already and has yet to be announced came after all others.
+std::uint64_t PoolQueue::arrival_locked(const std::string& job_uid) const {
+  const auto found = arrivals_.find(job_uid);
+  return found == arrivals_.end() ? std::numeric_limits<std::uint64_t>::max() : found->second;
 }
 
 const PoolQueue::Verdicts& PoolQueue::plan_locked(const std::shared_ptr<const api::GpuPool>& pool) {

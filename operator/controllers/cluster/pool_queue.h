@@ -53,6 +53,7 @@ class PoolQueue {
   using Verdicts = std::map<api::ObjectKey, planning::Verdict>;
   PoolView view_locked(const std::shared_ptr<const api::GpuPool>& pool);
   const Verdicts& plan_locked(const std::shared_ptr<const api::GpuPool>& pool);
+  std::uint64_t arrival_locked(const std::string& job_uid) const;
 
   const Caches& caches_;
   std::mutex mutex_;
