@@ -12,10 +12,19 @@
 
 namespace gpupool::api {
 
+// What each worker gets in a sharing pool: `count` slices, or the fewest that have this memory and these
+// cores.
+struct JobSlice {
+  std::string memory;                 // a quantity; empty: any
+  std::optional<std::int64_t> cores;  // percent of a GPU
+  std::optional<std::int64_t> count;
+};
+
 struct GpuJobSpec {
   std::string pool;
   std::int64_t gpus = 1;
   std::int64_t gpus_per_worker = 1;
+  std::optional<JobSlice> slice;   // only in sharing pools; there, without it, a worker gets whole GPUs
   std::vector<std::string> nodes;  // exactly these; empty: gpupool chooses
   std::int64_t priority = 0;
   std::int64_t backoff_limit = 3;
@@ -131,11 +140,18 @@ std::string spec_hash(const GpuJobSpec& spec);
 namespace gpupool::base::json {
 
 template <>
+struct Schema<api::JobSlice> {
+  using T = api::JobSlice;
+  static constexpr auto fields =
+      std::array{field<&T::memory>("memory"), field<&T::cores>("cores"), field<&T::count>("count")};
+};
+template <>
 struct Schema<api::GpuJobSpec> {
   using T = api::GpuJobSpec;
   static constexpr auto fields = std::array{field<&T::pool>("pool"),
                                             field<&T::gpus>("gpus"),
                                             field<&T::gpus_per_worker>("gpusPerWorker"),
+                                            field<&T::slice>("slice"),
                                             field<&T::nodes>("nodes"),
                                             field<&T::priority>("priority"),
                                             field<&T::backoff_limit>("backoffLimit"),

@@ -30,8 +30,13 @@ struct PoolGpus {
   bool homogeneous = false;         // never two models in one job
 };
 
+// Jobs share the GPUs of this pool in slices. How a GPU is cut is the device plugin's configuration; a value
+// here is what the pool promises its renters, and a GPU that is cut otherwise is not used.
 struct PoolSharing {
-  std::int64_t device_split_count = 10;
+  std::string resource_name = "gpupool.dev/vgpu";
+  std::optional<std::int64_t> device_split_count;
+  std::optional<double> device_memory_scaling;
+  std::optional<double> device_core_scaling;
 };
 
 struct GpuPoolSpec {
@@ -80,11 +85,19 @@ struct ExcludedNode {
   bool operator==(const ExcludedNode&) const = default;
 };
 
+// Of a sharing pool.
+struct PoolSliceCounts {
+  std::int64_t total = 0;
+  std::int64_t free = 0;
+  bool operator==(const PoolSliceCounts&) const = default;
+};
+
 struct GpuPoolStatus {
   std::int64_t observed_generation = 0;
   std::vector<Condition> conditions;
   PoolNodeCounts nodes;
   PoolGpuCounts gpus;
+  std::optional<PoolSliceCounts> slices;  // only with spec.sharing
   PoolJobCounts jobs;
   std::vector<ExcludedNode> excluded;  // the first 50 by name
   bool operator==(const GpuPoolStatus&) const = default;
@@ -123,7 +136,10 @@ struct Schema<api::PoolGpus> {
 template <>
 struct Schema<api::PoolSharing> {
   using T = api::PoolSharing;
-  static constexpr auto fields = std::array{field<&T::device_split_count>("deviceSplitCount")};
+  static constexpr auto fields =
+      std::array{field<&T::resource_name>("resourceName"), field<&T::device_split_count>("deviceSplitCount"),
+                 field<&T::device_memory_scaling>("deviceMemoryScaling"),
+                 field<&T::device_core_scaling>("deviceCoreScaling")};
 };
 template <>
 struct Schema<api::GpuPoolSpec> {
@@ -163,12 +179,18 @@ struct Schema<api::ExcludedNode> {
   static constexpr auto fields = std::array{field<&T::name>("name"), field<&T::reason>("reason")};
 };
 template <>
+struct Schema<api::PoolSliceCounts> {
+  using T = api::PoolSliceCounts;
+  static constexpr auto fields = std::array{field<&T::total>("total"), field<&T::free>("free")};
+};
+template <>
 struct Schema<api::GpuPoolStatus> {
   using T = api::GpuPoolStatus;
   static constexpr auto fields = std::array{field<&T::observed_generation>("observedGeneration"),
                                             field<&T::conditions>("conditions"),
                                             field<&T::nodes>("nodes"),
                                             field<&T::gpus>("gpus"),
+                                            field<&T::slices>("slices"),
                                             field<&T::jobs>("jobs"),
                                             field<&T::excluded>("excluded")};
 };

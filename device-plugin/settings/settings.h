@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gpupool::settings {
+
+// What GetPreferredAllocation aims at. pack and spread keep the slices of one container on as few GPUs as
+// possible and choose the fullest or the emptiest ones; distinct puts each slice on a GPU of its own.
+enum class Policy { kPack, kSpread, kDistinct };
+
+// A decimal factor in thousandths, so that all formulas stay in integers: 1.5 is 1500.
+using Milli = std::int64_t;
+
+struct Split {
+  std::int64_t count = 10;      // deviceSplitCount
+  Milli memory_scaling = 1000;  // deviceMemoryScaling
+  Milli core_scaling = 1000;    // deviceCoreScaling
+  bool operator==(const Split&) const = default;
+};
+
+// Which GPUs an override is for; absent parts match all.
+struct Match {
+  std::string node;
+  std::string uuid;
+  std::string model;
+  std::optional<std::int64_t> index;
+  bool operator==(const Match&) const = default;
+};
+
+struct Override {
+  Match match;
+  std::optional<std::int64_t> count;
+  std::optional<Milli> memory_scaling;
+  std::optional<Milli> core_scaling;
+  bool operator==(const Override&) const = default;
+};
+
+enum class XidAction { kIgnore, kUnhealthy, kUntilReset };
+
+struct XidRule {
+  std::uint64_t xid = 0;
+  XidAction action = XidAction::kUnhealthy;
+  bool operator==(const XidRule&) const = default;
+};
+
+struct Passing {              // how a container gets to its GPUs; several at once are possible
+  bool environment = true;    // NVIDIA_VISIBLE_DEVICES
+  bool device_nodes = false;  // DeviceSpecs for /dev/nvidia*
+  bool cdi_devices = false;   // CDI names in the response's field (Kubernetes 1.28 and later)
+  bool cdi_annotations = false;
+  bool operator==(const Passing&) const = default;
+};
+
+// Everything that the configuration file says; reloaded as a whole.
+struct Settings {
+  std::string resource_name;  // empty: gpupool.dev/vgpu, or nvidia.com/gpu where whole GPUs are advertised
+  Policy policy = Policy::kPack;
+  Split split;
+  std::vector<Override> overrides;     // a later one wins
+  bool mig = false;                    // advertise MIG instances
+  std::vector<XidRule> xids;           // over the built-in table
+  std::int64_t recovery_probes = 3;    // clean ones in a row until a GPU counts as healthy again
+  std::int64_t recovery_seconds = 10;  // and at least this long after its last trouble
+  Passing passing;
+  std::string cdi_prefix = "nvidia.com/gpu";
+  std::string driver_root = "/";  // where device nodes lie on the node
+  bool operator==(const Settings&) const = default;
+};
+
+}  // namespace gpupool::settings
