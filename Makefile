@@ -21,7 +21,7 @@ build: deps ## build build/bin/gpupool-operator and build/bin/gpupool-launch
 demo: build ## run the examples on a cluster of three nodes; KEEP=1 leaves it up
 	@demo/run
 
-test: deps ## build and run the tests (single parts and the long ones: tests/run --help)
+test: deps ## build and run the tests (single parts: tests/run --help)
 	@tests/run
 
 format: deps ## format the C++ files in place

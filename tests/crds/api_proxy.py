@@ -6,6 +6,7 @@ import urllib.error
 import urllib.request
 
 KIND_PATHS = {"GpuPool": "/apis/gpupool.dev/v1alpha1/gpupools",
+              "GpuNode": "/apis/gpupool.dev/v1alpha1/gpunodes",
               "GpuJob": "/apis/gpupool.dev/v1alpha1/namespaces/{}/gpujobs"}
 MERGE_PATCH = "application/merge-patch+json"
 

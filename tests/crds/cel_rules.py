@@ -4,7 +4,7 @@ from cluster_access import JOB, POOL, CrdTest, changed
 
 LEASE = {"id": "00000000-0000-0000-0000-000000000000.1", "state": "Running", "attempt": 0}
 CONTAINER = {"name": "w", "image": "i:2", "command": ["true"]}
-IDENTITY = [{"pool": "other"}, {"gpus": 2}, {"gpusPerWorker": 2}, {"nodes": ["na"]},
+IDENTITY = [{"pool": "other"}, {"gpus": 2}, {"gpusPerWorker": 2}, {"slice": {"count": 3}}, {"nodes": ["na"]},
             {"template": {"spec": {"containers": [CONTAINER]}}}]
 
 
@@ -31,6 +31,17 @@ class CelRulesTest(CrdTest):
     def test_at_most_1000_workers(self):
         self.check(JOB, [{"spec.gpus": 1000}, {"spec.gpus": 8000, "spec.gpusPerWorker": 8}],
                    [{"spec.gpus": 1001}, {"spec.gpus": 8008, "spec.gpusPerWorker": 8}], "number of workers")
+
+    def test_a_slice_is_a_count_or_what_it_must_have(self):
+        self.check(JOB, [{"spec.slice": {"count": 3}}, {"spec.slice": {"memory": "4Gi"}}, {"spec.slice": {"cores": 30}},
+                         {"spec.slice": {"memory": "4Gi", "cores": 30}, "spec.gpus": 4}],
+                   [{"spec.slice": {}}], "one of memory, cores and count must be given")
+        self.check(JOB, [], [{"spec.slice": {"count": 3, "memory": "4Gi"}}, {"spec.slice": {"count": 3, "cores": 30}}],
+                   "count cannot be given together with memory or cores")
+
+    def test_a_slice_is_of_one_gpu(self):
+        self.check(JOB, [], [{"spec.slice": {"count": 3}, "spec.gpus": 2, "spec.gpusPerWorker": 2}],
+                   "gpusPerWorker must be 1 with slice")
 
     def test_values_fit_the_operator_of_an_expression(self):
         self.check(POOL, [expression("In", ["a"]), expression("NotIn", ["a"]), expression("Exists", None),

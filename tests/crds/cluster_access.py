@@ -12,7 +12,8 @@ from api_proxy import ApiProxy
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CRDS = os.path.join(ROOT, "crds")
 EXAMPLES = os.path.join(ROOT, "examples")
-FILES = {"gpupools": os.path.join(CRDS, "gpupool.dev_gpupools.yaml"),
+FILES = {"gpunodes": os.path.join(CRDS, "gpupool.dev_gpunodes.yaml"),
+         "gpupools": os.path.join(CRDS, "gpupool.dev_gpupools.yaml"),
          "gpujobs": os.path.join(CRDS, "gpupool.dev_gpujobs.yaml")}
 NAMESPACE = "gpupool-crd-test"
 POOL_NAME = "gpupool-crd-test"
@@ -25,6 +26,8 @@ JOB = {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuJob",
 POOL = {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuPool",
         "metadata": {"name": POOL_NAME},
         "spec": {"nodeSelector": {"matchLabels": {"pool": "lab"}}}}
+NODE_NAME = "gpupool-crd-test"
+NODE = {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuNode", "metadata": {"name": NODE_NAME}}
 
 
 def kubectl_command():
@@ -76,6 +79,7 @@ def changed(base, changes):
 
 def remove_leftovers():
     kubectl("delete", "--ignore-not-found", "gpupools.gpupool.dev", POOL_NAME)
+    kubectl("delete", "--ignore-not-found", "gpunodes.gpupool.dev", NODE_NAME)
     kubectl("delete", "--ignore-not-found", "--timeout=60s", "namespace", NAMESPACE)
 
 

@@ -8,7 +8,7 @@ CONDITION = {"type": "Ready", "status": "True", "observedGeneration": 3, "lastTr
 FULL_JOB_STATUS = {
     "observedGeneration": 3, "phase": "Running", "conditions": [CONDITION],
     "lease": {"id": UID + ".7", "state": "Releasing", "attempt": 2, "specHash": "0123456789abcdef",
-              "nodes": [{"name": "na", "uid": UID}], "lost": [{"name": "nb", "uid": UID, "id": UID + ".6"}],
+              "slices": 3, "nodes": [{"name": "na", "uid": UID, "workers": 2}], "lost": [{"name": "nb", "uid": UID, "id": UID + ".6"}],
               "outcome": "Failed", "since": TIME},
     "leaseSequence": 7, "workers": {"total": 3, "running": 2, "succeeded": 1}, "attempts": 3, "failures": 2,
     "startTime": TIME, "completionTime": TIME, "reason": "WorkerFailed", "message": "text", "nodeNames": "na,nb",
@@ -19,7 +19,17 @@ FULL_POOL_STATUS = {
     "nodes": {"total": 6, "ready": 5, "unready": 1, "cordoned": 1, "leased": 2, "available": 2},
     "gpus": {"total": 48, "leased": 16, "available": 16,
              "models": [{"model": "NVIDIA-H100-80GB-HBM3", "count": 48, "memory": "80Gi"}]},
-    "jobs": {"queued": 4, "running": 1}, "excluded": [{"name": "nz", "reason": "text"}]}
+    "slices": {"total": 480, "free": 160}, "jobs": {"queued": 4, "running": 1}, "excluded": [{"name": "nz", "reason": "text"}]}
+
+FULL_NODE_STATUS = {
+    "pluginVersion": "0.1.0", "driverVersion": "550.54.15", "cudaVersion": "12.4", "message": "text",
+    "lastReport": TIME, "conditions": [CONDITION], "gpuCounts": {"total": 2, "healthy": 1},
+    "sliceCounts": {"total": 20, "free": 7},
+    "gpus": [{"uuid": "GPU-1", "index": 0, "model": "NVIDIA-H100-80GB-HBM3", "memoryMiB": 81559,
+              "computeCapability": "9.0", "numaNode": -1, "mig": False, "health": "Unhealthy", "reason": "Xid79",
+              "resourceName": "gpupool.dev/vgpu", "slices": {"total": 10, "free": 7, "memoryMiB": 8155, "cores": 10},
+              "pods": [{"namespace": "default", "name": "job-1-0", "slices": 3}]}]}
 
 NEWER_WORDS = {"GpuJob": {"phase": "Migrating", "reason": "NewReason", "lease": {"state": "Moving"}},
+               "GpuNode": {"gpus": [{"uuid": "GPU-1", "health": "Throttled"}]},
                "GpuPool": {"conditions": [{**CONDITION, "type": "Priced", "status": "Maybe"}]}}

@@ -9,11 +9,11 @@ import os
 import sys
 import unittest
 
-from bad_objects import BAD_JOBS, BAD_POOLS
+from bad_objects import BAD_JOBS, BAD_NODE_STATUSES, BAD_POOLS
 from cel_rules import CelRulesTest
-from cluster_access import (CEL_SINCE, EXAMPLES, FILES, JOB, NAMESPACE, POOL, POOL_NAME, CrdTest, apply_crds,
-                            changed, kubectl, server_minor)
-from full_statuses import FULL_JOB_STATUS, FULL_POOL_STATUS, NEWER_WORDS
+from cluster_access import (CEL_SINCE, EXAMPLES, FILES, JOB, NAMESPACE, NODE, NODE_NAME, POOL, POOL_NAME, CrdTest,
+                            apply_crds, changed, kubectl, server_minor)
+from full_statuses import FULL_JOB_STATUS, FULL_NODE_STATUS, FULL_POOL_STATUS, NEWER_WORDS
 
 MAX_BYTES = 200_000  # kubectl apply keeps a copy in an annotation, which has 256 KiB
 
@@ -68,8 +68,9 @@ class ObjectTest(CrdTest):
         spec = self.accepted(changed(POOL, {"spec.sharing": {}}))["spec"]
         self.assertEqual({"resourceName": "nvidia.com/gpu", "homogeneous": False}, spec["gpus"])
         self.assertEqual(30, spec["nodeLossTimeoutSeconds"])
-        self.assertEqual({"deviceSplitCount": 10, "deviceMemoryScaling": 1, "deviceCoreScaling": 1},
-                         spec["sharing"])
+        # The rest of sharing are promises: a default would make one that nobody gave.
+        self.assertEqual({"resourceName": "gpupool.dev/vgpu"}, spec["sharing"])
+        self.assertNotIn("sharing", self.accepted(POOL)["spec"])
 
     def test_bounds_themselves_are_accepted(self):
         self.accepted(changed(JOB, {"metadata.name": "a" * 45, "spec.gpus": 64000, "spec.gpusPerWorker": 64,
@@ -90,6 +91,13 @@ class ObjectTest(CrdTest):
 
     def test_bad_pools_are_refused(self):
         self.check_refused(POOL, BAD_POOLS)
+
+    def test_bad_reports_of_a_node_are_refused(self):
+        self.accepted(NODE, dry_run=False)
+        for status, field in BAD_NODE_STATUSES:
+            with self.subTest(status=str(status)[:100]):
+                self.assert_refused(self.api.patch(NODE, {"status": status}, "/status"), field)
+        kubectl("delete", "gpunodes.gpupool.dev", NODE_NAME)
 
     def test_template_is_kept_and_the_rest_is_pruned(self):
         template = {"unknown": {"a": [1, {"b": None}]}, "metadata": {"labels": {"l": "v"}, "unknown": 1},
@@ -113,7 +121,7 @@ class ObjectTest(CrdTest):
 
     def test_every_field_of_a_status_is_kept(self):
         for objekt, status in ((changed(JOB, {"metadata.name": "full-status"}), FULL_JOB_STATUS),
-                               (POOL, FULL_POOL_STATUS)):
+                               (POOL, FULL_POOL_STATUS), (NODE, FULL_NODE_STATUS)):
             self.accepted(objekt, dry_run=False)
             code, body = self.api.patch(objekt, {"status": status}, "/status")
             self.assertEqual((200, status), (code, body.get("status", body)))
@@ -121,6 +129,7 @@ class ObjectTest(CrdTest):
             code, body = self.api.patch(objekt, {"status": NEWER_WORDS[objekt["kind"]]}, "/status")
             self.assertEqual(200, code, body)
         kubectl("delete", "gpupools.gpupool.dev", POOL_NAME)
+        kubectl("delete", "gpunodes.gpupool.dev", NODE_NAME)
 
     def test_examples_are_accepted(self):
         kubectl("apply", "--dry-run=server", "-f", EXAMPLES)
@@ -133,7 +142,7 @@ class KubectlTest(CrdTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        for objekt in (changed(JOB, {"spec.gpus": 4}), POOL):
+        for objekt in (changed(JOB, {"spec.gpus": 4}), POOL, NODE):
             code, body = cls.api.create(objekt, dry_run=False)
             if code != 201:
                 raise AssertionError(body["message"])
@@ -145,26 +154,33 @@ class KubectlTest(CrdTest):
         self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS AGE", self.columns("gjob"))
         self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS AGE REASON MASTER",
                          self.columns("gjob", "-o", "wide"))
-        self.assertEqual("NAME READY NODES NODES-READY NODES-LEASED NODES-AVAILABLE GPUS GPUS-AVAILABLE QUEUED "
-                         "RUNNING AGE", self.columns("gpool"))
+        self.assertEqual("NAME READY NODES NODES-READY NODES-LEASED NODES-AVAILABLE GPUS GPUS-AVAILABLE SLICES "
+                         "SLICES-FREE QUEUED RUNNING AGE", self.columns("gpool"))
+        self.assertEqual("NAME GPUS HEALTHY SLICES SLICES-FREE DRIVER LAST-REPORT", self.columns("gnode"))
+        self.assertEqual("NAME GPUS HEALTHY SLICES SLICES-FREE DRIVER LAST-REPORT MESSAGE",
+                         self.columns("gnode", "-o", "wide"))
 
     def columns(self, *arguments):
         return " ".join(self.get(*arguments).splitlines()[0].split())
 
-    def test_category_shows_both_kinds(self):
+    def test_category_shows_all_kinds(self):
         shown = self.get("gpupool-all", "-o", "name").split()
         self.assertIn("gpupool.gpupool.dev/" + POOL_NAME, shown)
+        self.assertIn("gpunode.gpupool.dev/" + NODE_NAME, shown)
         self.assertIn("gpujob.gpupool.dev/job", shown)
 
     def test_every_name_of_a_kind_works(self):
         for kind in ("gpool", "gpupool", "gpupools", "gpupools.gpupool.dev"):
             self.get(kind, POOL_NAME)
+        for kind in ("gnode", "gpunode", "gpunodes", "gpunodes.gpupool.dev"):
+            self.get(kind, NODE_NAME)
         for kind in ("gjob", "gpujob", "gpujobs", "gpujobs.gpupool.dev"):
             self.get(kind, "job")
 
     def test_explain(self):
         for field, text in (("gjob.spec.gpus", "multiple of gpusPerWorker"), ("gpujob.spec.template", "command"),
-                            ("gpujob.status.phase", "Queued"), ("gpupool.spec.nodeSelector", "matchLabels")):
+                            ("gpujob.status.phase", "Queued"), ("gjob.spec.slice", "slices of one GPU"),
+                            ("gnode.status.gpus.pods", "as the kubelet knows them"), ("gpupool.spec.nodeSelector", "matchLabels")):
             output = kubectl("explain", "--api-version=gpupool.dev/v1alpha1", field)
             self.assertIn(text, " ".join(output.split()), field)
 
