@@ -50,7 +50,8 @@ struct Driver {
 
 struct Inventory {
   Driver driver;
-  std::vector<Gpu> gpus;  // in order of index
+  std::vector<Gpu> gpus;    // in order of index
+  std::int64_t opened = 0;  // how often the driver was opened: another number than before is a reload
   bool operator==(const Inventory&) const = default;
 };
 

@@ -30,7 +30,8 @@ struct XidEvent {
 struct Probe {
   enum class Result { kAlive, kLost, kFailing };  // kLost: NVML says that it has fallen off the bus
   Result result = Result::kAlive;
-  std::string detail;  // for people, when not alive
+  std::string detail;        // for people, when not alive
+  bool needs_reset = false;  // the driver itself says that only a reset or a reboot helps
 };
 
 // The GPUs of this node. Thread-safe; wait_events() is for one thread.
