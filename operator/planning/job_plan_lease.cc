@@ -75,6 +75,8 @@ Step advance(const Observation& seen, api::GpuJobStatus status, const std::strin
 
 Step release(const Observation& seen, const std::string& outcome, const Problem& why, bool warning) {
   auto status = seen.job.status;
+  // Workers may have started before it was said: their attempt's number is used up. Refused ones never did.
+  if (status.lease->state == state::kHeld && !seen.blocked) status.attempts = status.lease->attempt + 1;
   status.lease->outcome = outcome;
   status.lease->state = state::kReleasing;
   status.lease->since = seen.now;

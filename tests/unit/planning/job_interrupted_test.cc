@@ -65,6 +65,24 @@ TEST(Suspend, GivesEverythingBackAndResumesInANewAttempt) {
   EXPECT_EQ(world.job.status.failures, 0);
 }
 
+TEST(Suspend, AWorkerThatRanUnannouncedHasUsedItsAttempt) {
+  World world(1, {"a"});
+  world.ending = [](std::int64_t, std::int64_t) { return Ending::kNever; };
+  stop_in(world, state::kHeld);
+  // The children are made, and the operator dies before it says so.
+  world.crash_now = [&world] { return world.children.empty() ? std::nullopt : std::optional(false); };
+  world.operate();
+  world.crash_now = nullptr;
+  ASSERT_TRUE(in_state(world, state::kHeld)());
+  while (world.starts.empty()) ASSERT_TRUE(world.turn());
+  world.change_spec([](auto& spec) { spec.suspend = true; });
+  ASSERT_TRUE(world.run());
+  world.change_spec([](auto& spec) { spec.suspend = false; });
+  ASSERT_TRUE(world.run([&] { return world.running(); }));
+  EXPECT_THAT(world.broken, IsEmpty());
+  EXPECT_EQ(world.job.status.attempts, 2);
+}
+
 TEST(Suspend, HoldsBackAJobThatWaits) {
   World world(1, {"a"});
   world.job.spec.suspend = true;

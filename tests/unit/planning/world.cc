@@ -152,6 +152,9 @@ void World::check_start(const api::Pod& pod) {
   const auto rank = planning::rank_of(pod);
   if (++starts[{id, rank}] > 1)
     broken.push_back("rank " + std::to_string(rank) + " of " + id + " started twice");
+  const auto attempt = pod.metadata.annotation(kAttempt);
+  if (!attempts_seen_.insert({attempt, rank}).second)
+    broken.push_back("rank " + std::to_string(rank) + " ran attempt " + attempt + " under two leases");
   if (planning::lease_taint(nodes[pod.spec.node_name]) != id)
     broken.push_back("a worker of " + id + " started on a node that does not carry its lease");
   for (const auto& [name, other] : pods) {

@@ -119,9 +119,10 @@ class World {
   void check_free(const api::NodeRef& ref);
 
   std::optional<base::Duration> idle_after_;
-  std::set<std::string> silent_;                  // nodes whose kubelet does nothing
-  std::map<std::string, std::int64_t> replicas_;  // by child UID
-  std::set<std::string> made_;                    // Jobs (UIDs) that have made their pod
+  std::set<std::string> silent_;                                  // nodes whose kubelet does nothing
+  std::map<std::string, std::int64_t> replicas_;                  // by child UID
+  std::set<std::pair<std::string, std::int64_t>> attempts_seen_;  // attempt, rank
+  std::set<std::string> made_;                                    // Jobs (UIDs) that have made their pod
   std::set<std::string> lease_ids_;
   struct Cache {
     std::vector<std::shared_ptr<const api::Pod>> pods;
