@@ -23,7 +23,8 @@ struct Given {
 // Reads a whole configuration. Strict: an unknown key, a wrong type, a key given twice or a value out of
 // bounds is kInvalidArgument with the line and the path of the key ("line 7: overrides[1].match.uuid: ...").
 base::Result<Settings> parse(const std::string& yaml);
-// The file at `path` (none if empty: defaults), with `given` on top.
+// The file at `path` (none if empty: defaults), with `given` on top: it replaces top-level keys, so an
+// override in the file still holds for its GPUs. Also kIo. Neither function throws.
 base::Result<Settings> load(const std::string& path, const Given& given);
 
 }  // namespace gpupool::settings
