@@ -51,7 +51,7 @@ struct Driver {
 struct Inventory {
   Driver driver;
   std::vector<Gpu> gpus;    // in order of index
-  std::int64_t opened = 0;  // how often the driver was opened: another number than before is a reload
+  std::int64_t opened = 0;  // grows with every reload of the driver that was seen
   bool operator==(const Inventory&) const = default;
 };
 

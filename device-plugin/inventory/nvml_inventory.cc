@@ -1,0 +1,95 @@
+#include "inventory/nvml_inventory.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "inventory/nvml_gpu.h"
+#include "inventory/nvml_links.h"
+
+namespace gpupool::inventory {
+
+using nvml::Return;
+
+namespace {
+
+Driver read_driver(const NvmlFunctions& nvml) {
+  Driver driver;
+  std::array<char, nvml::kVersionSize> version{};
+  if (invoke(nvml.driver_version, version.data(), static_cast<unsigned int>(nvml::kVersionSize)) ==
+      Return::kSuccess) {
+    driver.version = version.data();
+  }
+  int cuda = 0;  // 12040 is 12.4
+  if (invoke(nvml.cuda_version, &cuda) == Return::kSuccess) {
+    driver.cuda_version = std::to_string(cuda / 1000) + "." + std::to_string(cuda % 1000 / 10);
+  }
+  return driver;
+}
+
+struct Answers {
+  std::vector<nvml::Device> devices;
+  std::vector<Gpu> gpus;              // those that answered, at the same positions
+  std::vector<Gpu> silent;            // those listed as before
+  Return failure = Return::kSuccess;  // of the last GPU that did not answer
+};
+
+Answers ask_all(NvmlSession& session, unsigned int count, const std::string& sysfs, const Inventory& before,
+                const base::Log& log) {
+  const NvmlFunctions& nvml = session.nvml();
+  Answers answers;
+  for (unsigned int i = 0; i < count; ++i) {
+    nvml::Device device = nullptr;
+    Return failure = nvml.handle_by_index(i, &device);
+    if (failure == Return::kSuccess) {
+      auto gpu = read_gpu(nvml, device, sysfs);
+      if (gpu) {
+        answers.devices.push_back(device);
+        answers.gpus.push_back(std::move(*gpu));
+        continue;
+      }
+      failure = gpu.error();
+    }
+    answers.failure = failure;
+    log.warning("GPU does not answer", {{"index", i}, {"error", nvml.explain(failure)}});
+    const auto known = std::ranges::find(before.gpus, std::int64_t{i}, &Gpu::index);
+    if (failure != Return::kGpuIsLost && known != before.gpus.end()) answers.silent.push_back(*known);
+  }
+  return answers;
+}
+
+}  // namespace
+
+ListedGpus list_gpus(NvmlSession& session, const std::string& sysfs, const Inventory& before,
+                     const base::Log& log) {
+  ListedGpus listed;
+  const NvmlFunctions& nvml = session.nvml();
+  unsigned int count = 0;
+  listed.result = nvml.device_count(&count);
+  if (listed.result != Return::kSuccess) return listed;
+  listed.inventory.driver = read_driver(nvml);
+
+  Answers answers = ask_all(session, count, sysfs, before, log);
+  // When none answers it is not them: a driver that was unloaded under us says so for every GPU.
+  if (answers.gpus.empty() && answers.failure != Return::kSuccess && answers.failure != Return::kGpuIsLost) {
+    listed.result = answers.failure;
+    return listed;
+  }
+  read_links(nvml, answers.devices, answers.gpus);
+
+  std::set<std::string> uuids;
+  for (std::size_t i = 0; i < answers.gpus.size(); ++i) {
+    uuids.insert(answers.gpus[i].uuid);
+    session.know(answers.gpus[i].uuid, answers.devices[i]);
+  }
+  auto& gpus = listed.inventory.gpus;
+  gpus = std::move(answers.gpus);
+  for (Gpu& gpu : answers.silent) {
+    if (uuids.insert(gpu.uuid).second) gpus.push_back(std::move(gpu));
+  }
+  session.know_only(uuids);
+  std::ranges::stable_sort(gpus, {}, &Gpu::index);
+  return listed;
+}
+
+}  // namespace gpupool::inventory

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "inventory/gpu.h"
+#include "inventory/nvml_library.h"
+
+namespace gpupool::inventory {
+
+// Fills in gpus[i].links, where devices[i] is the handle of gpus[i]. GPUs on NVLink switches reach each other
+// with as many links as the one that has fewer.
+void read_links(const NvmlFunctions& nvml, const std::vector<nvml::Device>& devices, std::vector<Gpu>& gpus);
+
+}  // namespace gpupool::inventory
