@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "api/v1alpha1/gpu_node.h"
+
+// The JSON that goes to the API server.
+namespace gpupool::report {
+
+// A new GpuNode that goes with its Node.
+std::string new_node_body(const std::string& node, const std::string& node_uid);
+// A merge patch that makes the Node with this UID the only owner.
+std::string owner_patch(const std::string& resource_version, const std::string& node,
+                        const std::string& node_uid);
+// A merge patch of the status subresource that makes the status exactly `status`, refused with a conflict
+// unless the object still has this resourceVersion.
+std::string status_body(const std::string& resource_version, const api::GpuNodeStatus& status);
+
+}  // namespace gpupool::report

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "report/node_report.h"
+
+namespace gpupool::test {
+
+// GPUs of 16000 MiB with UUIDs GPU-0, GPU-1, ..., each in `split` slices of the resource gpupool.dev/vgpu,
+// healthy and free. With split 1 they are whole GPUs.
+report::Facts facts(std::int64_t gpus, std::int64_t split);
+
+inventory::Gpu gpu(const std::string& uuid, std::int64_t index);
+slices::Slice slice(const std::string& id, const std::string& gpu, std::int64_t memory_mib,
+                    std::int64_t cores);
+slices::Resource resource(const std::string& name);
+health::State sick(const std::string& reason, const std::string& detail);
+
+// A pod in namespace "lab" with one container that holds these slices, written as "<GPU index>::<ordinal>".
+kubelet::Holding holding(const std::string& pod, const std::vector<std::string>& slices);
+
+}  // namespace gpupool::test
