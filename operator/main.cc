@@ -9,11 +9,14 @@
 #include "controllers/sweeper/pod_sweeper.h"
 #include "controllers/wiring.h"
 #include "kube/config/rest_config.h"
+#include "leadership.h"
+#include "net/budget_transport.h"
 #include "net/curl_transport.h"
 #include "net/http_server.h"
 #include "options.h"
 #include "runtime/manager/manager.h"
 #include "signals.h"
+#include "transport_factory.h"
 
 namespace gpupool {
 namespace {
@@ -41,7 +44,9 @@ class Operator {
   Operator(const Options& options, const kube::RestConfig& config, base::Clock& clock, const base::Log& log)
       : options_(options),
         log_(log),
-        transport_(config.endpoint, "gpupool-operator/" GPUPOOL_VERSION),
+        leadership_(options, config, instance_name(), metrics_, log),
+        wire_(make_transport(config.endpoint, "gpupool-operator/" GPUPOOL_VERSION, metrics_, log)),
+        transport_(*wire_, [this](const net::HttpRequest& request) { return leadership_.budget(request); }),
         client_(transport_, config.tokens.get(), clock, metrics_, client_options(options, config)),
         caches_(client_, clock, metrics_, log),
         pool_queue_(caches_),
@@ -66,6 +71,7 @@ class Operator {
     controllers::connect(caches_, pool_queue_,
                          {jobs_.queue(), pools_.queue(), nodes_.queue(), pods_.queue()});
     manager_.add_last(events_);
+    if (auto* gate = leadership_.gate()) manager_.set_leader_gate(*gate);
     add_cache(caches_.pools);
     add_cache(caches_.jobs);
     add_cache(caches_.nodes);
@@ -111,7 +117,9 @@ class Operator {
   const Options& options_;
   base::Log log_;
   base::Metrics metrics_;
-  net::CurlTransport transport_;
+  Leadership leadership_;
+  std::unique_ptr<net::Transport> wire_;
+  net::BudgetTransport transport_;
   kube::Client client_;
   controllers::Caches caches_;
   controllers::PoolQueue pool_queue_;

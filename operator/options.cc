@@ -1,11 +1,55 @@
 #include "options.h"
 
 #include <CLI/CLI.hpp>
+#include <map>
 
 namespace gpupool {
 namespace {
 
 constexpr int kUsageError = 2;
+
+// Of the three durations, as they are written on the command line.
+struct ElectionSeconds {
+  double lease_duration = 15;
+  double renew_deadline = 10;
+  double retry_period = 2;
+};
+
+base::Duration duration(double seconds) {
+  return std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(seconds));
+}
+
+void add_duration(CLI::App& app, const char* name, double& seconds, const char* help) {
+  const std::map<std::string, double> units{{"ms", 0.001}, {"s", 1}, {"m", 60}};
+  app.add_option(name, seconds, help)
+      ->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::CASE_SENSITIVE).description(""))
+      ->check(CLI::Range(0.01, 3600.0).description(""))
+      ->type_name("DURATION")
+      ->default_str(std::to_string(static_cast<int>(seconds)) + "s");
+}
+
+void add_election(CLI::App& app, ElectionOptions& election, ElectionSeconds& seconds) {
+  app.add_flag("--leader-elect", election.enabled,
+               "Work only while holding a Lease, so that several operators can run; false without the flag");
+  app.add_option("--leader-elect-namespace", election.ns,
+                 "Namespace of the Lease; default: the pod's, or the kubeconfig context's");
+  app.add_option("--leader-elect-resource-name", election.name, "Name of the Lease")->capture_default_str();
+  add_duration(app, "--leader-elect-lease-duration", seconds.lease_duration,
+               "How long the others wait for a leader that does not renew");
+  add_duration(app, "--leader-elect-renew-deadline", seconds.renew_deadline,
+               "How long a leader that cannot renew goes on before it ends");
+  add_duration(app, "--leader-elect-retry-period", seconds.retry_period, "Between two renewals");
+}
+
+void take_times(const ElectionSeconds& seconds, ElectionOptions& election) {
+  if (seconds.lease_duration <= seconds.renew_deadline || seconds.renew_deadline <= seconds.retry_period) {
+    throw CLI::ValidationError(
+        "--leader-elect-lease-duration",
+        "must be longer than the renew deadline, and that longer than the retry period");
+  }
+  election.times = {duration(seconds.lease_duration), duration(seconds.renew_deadline),
+                    duration(seconds.retry_period)};
+}
 
 }  // namespace
 
@@ -42,8 +86,11 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
                  "Seconds until unsynced caches end the program")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
+  ElectionSeconds election_seconds;
+  add_election(app, options.election, election_seconds);
   try {
     app.parse(argc, argv);
+    take_times(election_seconds, options.election);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }

@@ -9,8 +9,8 @@ namespace gpupool::runtime {
 
 namespace {
 
-// Caches do not announce that they are synced; they are asked.
-constexpr base::Duration kSyncPoll = std::chrono::milliseconds(50);
+// Caches do not announce that they are synced, nor the gate that it leads; they are asked.
+constexpr base::Duration kPoll = std::chrono::milliseconds(50);
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -36,38 +36,69 @@ void Manager::add_controller(Runnable& runnable) { controllers_.push_back(&runna
 
 void Manager::add_last(Runnable& runnable) { last_.push_back(&runnable); }
 
+void Manager::set_leader_gate(LeaderGate& gate) { gate_ = &gate; }
+
 base::Result<void> Manager::run(std::stop_token stop, base::Duration sync_timeout, base::Duration grace) {
   PartThreads threads(clock_, log_);
-  std::vector<Runnable*> caches;
-  caches.reserve(caches_.size());
-  for (const auto& cache : caches_) caches.push_back(cache.runnable);
-
   for (auto* part : last_) threads.start(*part);
-  for (auto* part : caches) threads.start(*part);
+  for (const auto& cache : caches_) threads.start(*cache.runnable);
   auto result = wait_for_caches(threads, stop, sync_timeout);
   if (result && !stop.stop_requested()) {
     log_.info("Caches are synced");
-    for (auto* part : controllers_) threads.start(*part);
     ready_.store(true);
+    result = wait_for_leadership(threads, stop);
+  }
+  if (result && !stop.stop_requested()) {
+    for (auto* part : controllers_) threads.start(*part);
     threads.wait(stop, std::nullopt);
     if (!stop.stop_requested()) result = returned_early(threads);
   }
   ready_.store(false);
-  if (!result) log_.error("Stopping", {{"error", result.error().message}});
+  if (leadership_lost(threads)) {
+    // Another may lead by now: not even for an orderly end may anything go on.
+    threads.abandon();
+    return base::fail(base::ErrorCode::kIo, "leadership was lost");
+  }
+  return stop_parts(threads, std::move(result), grace);
+}
 
+base::Result<void> Manager::stop_parts(PartThreads& threads, base::Result<void> result,
+                                       base::Duration grace) {
+  if (!result) log_.error("Stopping", {{"error", result.error().message}});
   std::vector<std::string> late;
   const auto began = clock_.now();
   const auto stop_group = [&](const std::vector<Runnable*>& group, int percent) {
     for (auto& name : threads.stop(group, began + grace * percent / 100)) late.push_back(std::move(name));
   };
+  std::vector<Runnable*> caches;
+  caches.reserve(caches_.size());
+  for (const auto& cache : caches_) caches.push_back(cache.runnable);
   // Whoever hangs must not take the time of those that stop after it.
   stop_group(controllers_, 60);
   stop_group(caches, 80);
   stop_group(last_, 100);
+  if (gate_ != nullptr) {
+    stop_group({gate_}, 100);
+    if (late.empty()) gate_->give_up();  // else the lease protects what still runs until it expires
+  }
   if (late.empty()) return result;
   const auto message = "did not stop in time: " + joined(late);
   log_.error("Stopping took too long", {{"parts", joined(late)}});
   return base::fail(base::ErrorCode::kTimeout, result ? message : result.error().message + "; " + message);
+}
+
+base::Result<void> Manager::wait_for_leadership(PartThreads& threads, const std::stop_token& stop) {
+  if (gate_ == nullptr) return {};
+  threads.start(*gate_);
+  while (!stop.stop_requested() && !gate_->leading()) {
+    if (auto ok = returned_early(threads); !ok) return ok;
+    threads.wait(stop, clock_.now() + kPoll);
+  }
+  return {};
+}
+
+bool Manager::leadership_lost(const PartThreads& threads) const {
+  return gate_ != nullptr && threads.has_returned(*gate_);
 }
 
 base::Result<void> Manager::wait_for_caches(PartThreads& threads, const std::stop_token& stop,
@@ -81,7 +112,7 @@ base::Result<void> Manager::wait_for_caches(PartThreads& threads, const std::sto
     if (now >= deadline) {
       return base::fail(base::ErrorCode::kTimeout, "not synced in time: " + joined(missing));
     }
-    threads.wait(stop, std::min(now + kSyncPoll, deadline));
+    threads.wait(stop, std::min(now + kPoll, deadline));
   }
   return {};
 }

@@ -56,6 +56,20 @@ std::vector<std::string> PartThreads::returned() const {
   return names;
 }
 
+bool PartThreads::has_returned(const Runnable& runnable) const {
+  const std::scoped_lock lock(shared_->mutex);
+  return std::ranges::any_of(shared_->parts,
+                             [&](const auto& part) { return part->runnable == &runnable && part->returned; });
+}
+
+void PartThreads::abandon() {
+  for (auto& running : running_) {
+    running.part->stop.request_stop();
+    running.thread.detach();
+  }
+  running_.clear();
+}
+
 std::vector<std::string> PartThreads::stop(const std::vector<Runnable*>& runnables,
                                            base::SteadyTime deadline) {
   std::vector<Running*> stopping;

@@ -24,10 +24,13 @@ class PartThreads {
   void wait(std::stop_token stop, std::optional<base::SteadyTime> deadline);
   // The parts that have returned.
   std::vector<std::string> returned() const;
+  bool has_returned(const Runnable& runnable) const;
 
   // Tells these parts to stop and waits for them until `deadline`; returns the names of those that went on. A
   // thread cannot be killed, so it is left alone: what it uses must live until the process ends.
   std::vector<std::string> stop(const std::vector<Runnable*>& runnables, base::SteadyTime deadline);
+  // Tells all to stop and waits for none.
+  void abandon();
 
  private:
   struct Part {

@@ -172,5 +172,93 @@ TEST_F(ManagerTest, APartThatDoesNotStopIsNamedAndTheOthersAreStopped) {
   EXPECT_TRUE(diary_.wait_for("controller ends"));
 }
 
+class Gate final : public LeaderGate {
+ public:
+  Gate(Diary& diary, test::ManualClock& clock) : diary_(diary), clock_(clock) {}
+  std::string name() const override { return "gate"; }
+  void run(std::stop_token stop) override {
+    diary_.note("gate starts");
+    const std::stop_callback forward(stop, [this] { end_.request_stop(); });
+    clock_.sleep_for(std::chrono::hours(1000), end_.get_token());
+    diary_.note("gate ends");
+  }
+  bool leading() const override { return leads.load(); }
+  void give_up() override { diary_.note("given up"); }
+  void lose() { end_.request_stop(); }
+
+  std::atomic<bool> leads = false;
+
+ private:
+  Diary& diary_;
+  test::ManualClock& clock_;
+  std::stop_source end_;
+};
+
+class ManagerElectionTest : public ManagerTest {
+ protected:
+  ManagerElectionTest() { manager_.set_leader_gate(gate_); }
+  Gate gate_{diary_, clock_};
+};
+
+TEST_F(ManagerElectionTest, CachesAreWarmBeforeTheElectionAndControllersWaitForIt) {
+  auto result = run();
+  let_it_poll();
+  EXPECT_THAT(diary_.lines(), testing::Not(testing::Contains("gate starts"))) << "a leader that sees nothing";
+  synced_ = true;
+  let_it_poll();
+  ASSERT_TRUE(diary_.wait_for("gate starts"));
+  let_it_poll();
+  ASSERT_TRUE(clock_.wait_for_deadline(clock_.now() + milliseconds(50)));
+  EXPECT_TRUE(manager_.ready()) << "a standby is ready";
+  EXPECT_THAT(diary_.lines(), testing::Not(testing::Contains("controller starts")));
+  gate_.leads = true;
+  let_it_poll();
+  ASSERT_TRUE(diary_.wait_for("controller starts"));
+  stop_.request_stop();
+  EXPECT_TRUE(result.get().has_value());
+  const auto lines = diary_.lines();
+  EXPECT_THAT(std::vector(lines.end() - 5, lines.end()),
+              ElementsAre("controller ends", "cache ends", "events ends", "gate ends", "given up"));
+}
+
+TEST_F(ManagerElectionTest, AStandbyStopsWithoutEverStartingControllers) {
+  synced_ = true;
+  auto result = run();
+  ASSERT_TRUE(diary_.wait_for("gate starts"));
+  stop_.request_stop();
+  EXPECT_TRUE(result.get().has_value());
+  EXPECT_THAT(diary_.lines(), testing::Not(testing::Contains("controller starts")));
+}
+
+TEST_F(ManagerElectionTest, LostLeadershipEndsAtOnceWithoutWaitingForAnybody) {
+  synced_ = true;
+  gate_.leads = true;
+  controller_.hangs = true;
+  auto result = run();
+  ASSERT_TRUE(diary_.wait_for("controller starts"));
+  gate_.leads = false;
+  gate_.lose();
+  EXPECT_EQ(result.get().error().message, "leadership was lost");
+  EXPECT_THAT(diary_.lines(), testing::Not(testing::Contains("given up")));
+  EXPECT_THAT(diary_.lines(), testing::Not(testing::Contains("controller ends")));
+  controller_.release();
+  for (const auto* end : {"controller ends", "cache ends", "events ends"}) EXPECT_TRUE(diary_.wait_for(end));
+}
+
+TEST_F(ManagerElectionTest, WhileSomethingStillRunsTheLeaseIsNotGivenUp) {
+  synced_ = true;
+  gate_.leads = true;
+  controller_.hangs = true;
+  auto result = run();
+  ASSERT_TRUE(diary_.wait_for("controller starts"));
+  stop_.request_stop();
+  ASSERT_TRUE(clock_.wait_for_deadline(clock_.now() + seconds(6)));
+  clock_.advance(seconds(6));
+  EXPECT_EQ(result.get().error().code, base::ErrorCode::kTimeout);
+  EXPECT_THAT(diary_.lines(), testing::Not(testing::Contains("given up")));
+  controller_.release();
+  EXPECT_TRUE(diary_.wait_for("controller ends"));
+}
+
 }  // namespace
 }  // namespace gpupool::runtime

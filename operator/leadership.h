@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "kube/client.h"
+#include "kube/config/rest_config.h"
+#include "net/budget_transport.h"
+#include "options.h"
+#include "runtime/leader/boot_clock.h"
+#include "runtime/leader/elector.h"
+
+namespace gpupool {
+
+// The election with a connection of its own, and what it means for all other requests.
+class Leadership {
+ public:
+  // Everything referenced must outlive this. Without --leader-elect there is no election and no limit.
+  Leadership(const Options& options, const kube::RestConfig& config, const std::string& instance,
+             base::Metrics& metrics, const base::Log& log);
+
+  // Null without election.
+  runtime::LeaderGate* gate() { return elector_ ? &*elector_ : nullptr; }
+  // For the transport of everything else: reads are free, a write has what is left of our term. Thread-safe.
+  std::optional<std::chrono::milliseconds> budget(const net::HttpRequest& request) const;
+
+ private:
+  runtime::BootClock clock_;
+  std::unique_ptr<net::Transport> wire_;
+  std::optional<net::BudgetTransport> limited_;
+  std::optional<kube::Client> client_;
+  std::optional<runtime::Elector> elector_;
+};
+
+}  // namespace gpupool
