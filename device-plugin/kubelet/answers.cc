@@ -36,7 +36,10 @@ Answers::Answers(const Offering& offering, std::string resource)
 base::Result<void> Answers::allocate(const v1beta1::AllocateRequest& request,
                                      v1beta1::AllocateResponse& response) const {
   const auto began = std::chrono::steady_clock::now();
-  auto result = grant(request, response);
+  auto result = [&] {
+    const auto pass = offering_.gate.enter();
+    return grant(request, response);
+  }();
   seconds_.observe(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
   if (!result) {
     refused_.increment();

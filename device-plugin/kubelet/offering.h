@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "kubelet/allocation_gate.h"
 #include "kubelet/limits_store.h"
 #include "kubelet/rules.h"
 #include "slices/board.h"
@@ -15,6 +16,7 @@ struct Offering {
   const slices::Board& board;
   const CurrentRules& rules;
   const LimitsStore& limits;
+  AllocationGate& gate;
   base::Metrics& metrics;
   const base::Log& log;
   std::function<void()> on_allocated = [] {};  // called on gRPC's threads; must not block

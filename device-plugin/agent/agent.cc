@@ -1,0 +1,191 @@
+#include "agent/agent.h"
+
+#include <algorithm>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "agent/table_text.h"
+
+namespace gpupool::agent {
+
+namespace {
+
+constexpr auto kTick = std::chrono::seconds(1);
+constexpr auto kEventWait = std::chrono::seconds(5);
+
+}  // namespace
+
+Agent::Agent(Parts parts, AgentOptions options)
+    : parts_(std::move(parts)),
+      options_(std::move(options)),
+      log_(parts_.log),
+      boot_id_(read_boot_id()),
+      settings_(options_.config, options_.given),
+      book_(settings::Settings{}),
+      gpus_(parts_.source, book_, log_),
+      pods_(parts_.pods, parts_.offering.gate, parts_.clock, log_),
+      limits_(parts_.offering.limits, log_),
+      health_file_(options_.state_directory + "/health.json"),
+      table_file_(options_.state_directory + "/table.json") {}
+
+void Agent::run(std::stop_token stop) {
+  start();
+  const std::jthread events([this](const std::stop_token& over) {
+    while (!over.stop_requested()) parts_.inbox.add(parts_.source.wait_events(kEventWait, over));
+  });
+  Inbox::Mail mail{.xids = {}, .reload = true};
+  while (!stop.stop_requested()) {
+    const auto began = parts_.clock.now();
+    tick(mail, stop);
+    mail = parts_.inbox.wait(parts_.clock, began + kTick, stop);
+  }
+  save_health();
+}
+
+void Agent::start() {
+  const auto warn = [&](const StateFile& file, const std::string& why) {
+    log_.warning("Starting without what was known before", {{"file", file.path()}, {"error", why}});
+  };
+  if (const auto text = health_file_.read(); !text) {
+    warn(health_file_, text.error().message);
+  } else if (*text) {
+    if (const auto restored = book_.restore(**text, boot_id_); !restored) {
+      warn(health_file_, restored.error().message);
+    }
+  }
+  if (const auto text = table_file_.read(); !text) {
+    warn(table_file_, text.error().message);
+  } else if (*text) {
+    auto table = table_from_text(**text);
+    if (table) {
+      previous_ = std::move(*table);
+    } else {
+      warn(table_file_, table.error().message);
+    }
+  }
+}
+
+void Agent::tick(const Inbox::Mail& mail, const std::stop_token& stop) {
+  if (mail.reload) reload();
+  gpus_.xids(mail.xids, parts_.clock.wall());
+  gpus_.look(parts_.clock.wall());
+  pods_.look(stop);
+  if (stop.stop_requested()) return;
+  plan();
+  const auto table = parts_.board.current().table;
+  std::set<std::string> resources;
+  for (const auto& resource : table->resources) resources.insert(resource.name);
+  parts_.plugins.serve(resources);
+  if (pods_.complete()) {
+    limits_.keep(pods_.holdings(), *table, *parts_.rules.get(), parts_.clock.now(), parts_.clock.wall());
+  }
+  save_health();
+  tell();
+  save_problem_.clear();
+}
+
+void Agent::reload() {
+  const auto before = settings_.problem();
+  settings_.reload();
+  if (!settings_.problem().empty() && settings_.problem() != before) {
+    log_.error("Bad configuration", {{"error", settings_.problem()}});
+  }
+}
+
+void Agent::plan() {
+  plan_problem_.clear();
+  if (settings_.candidate()) {
+    const auto tried = plan_with(*settings_.candidate());
+    if (tried) {
+      if (settings_.current() != settings_.candidate()) log_.info("The configuration is in force");
+      settings_.take();
+      return;
+    }
+    settings_.refuse(tried.error().message);
+    log_.error("Bad configuration", {{"error", settings_.problem()}});
+  }
+  if (!settings_.current()) return;
+  if (const auto planned = plan_with(*settings_.current()); !planned) {
+    plan_problem_ = planned.error().message;
+  }
+}
+
+base::Result<void> Agent::plan_with(const settings::Settings& settings) {
+  slices::Circumstances circumstances;
+  circumstances.node = options_.node;
+  circumstances.unhealthy = book_.unhealthy();
+  circumstances.in_use = pods_.in_use();
+  circumstances.in_use_known = pods_.complete();
+  circumstances.previous = previous_;
+  auto planned = slices::plan_table(gpus_.inventory(), settings, circumstances);
+  if (!planned) return tl::unexpected<base::Error>(planned.error());
+  book_.use(settings);
+  parts_.rules.set({settings, options_.places, gpus_.inventory().gpus});
+  if (parts_.offering.gate.if_quiet(pods_.allocations(), [&] { publish(std::move(*planned)); })) return {};
+  // Somebody was given slices since podresources answered, so nothing may shrink now.
+  circumstances.in_use_known = false;
+  planned = slices::plan_table(gpus_.inventory(), settings, circumstances);
+  if (!planned) return tl::unexpected<base::Error>(planned.error());
+  publish(std::move(*planned));
+  return {};
+}
+
+void Agent::publish(slices::Planned planned) {
+  for (const auto& note : planned.notes) {
+    if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) log_.info("Note", {{"note", note}});
+  }
+  notes_ = std::move(planned.notes);
+  previous_ = planned.table;
+  // First the file: a plugin that dies here must not find slices in use whose size it does not know.
+  save_table();
+  parts_.board.publish(std::move(planned.table));
+}
+
+void Agent::save_table() { note_saved(table_file_.write(to_text(previous_))); }
+
+void Agent::save_health() { note_saved(health_file_.write(book_.save(boot_id_))); }
+
+void Agent::note_saved(const base::Result<void>& saved) {
+  if (!saved && save_problem_.empty())
+    log_.error("Cannot save the state", {{"error", saved.error().message}});
+  if (!saved) save_problem_ = saved.error().message;
+}
+
+void Agent::tell() {
+  parts_.metrics.gauge("gpupool_plugin_driver_present", "Whether the GPU driver answers.")
+      .set(gpus_.driver_problem().empty() ? 1 : 0);
+  parts_.metrics.gauge("gpupool_plugin_config_ok", "Whether the configuration file is in force.")
+      .set(settings_.problem().empty() ? 1 : 0);
+  Snapshot snapshot;
+  snapshot.facts = {gpus_.inventory(), problem(), *parts_.board.current().table, book_.states(),
+                    pods_.holdings()};
+  snapshot.usage = gpus_.usage();
+  snapshot.driver_problem = gpus_.driver_problem();
+  snapshot.settings_problem = settings_.problem();
+  snapshot.notes = notes_;
+  snapshot.taken = parts_.clock.now();
+  parts_.report(snapshot.facts);
+  parts_.snapshot.set(std::move(snapshot));
+}
+
+std::string Agent::problem() const {
+  std::string all;
+  const auto add = [&](const std::string& text) {
+    if (!text.empty()) all += (all.empty() ? "" : "; ") + text;
+  };
+  add(settings_.problem());
+  if (!gpus_.driver_problem().empty()) add("no GPU driver: " + gpus_.driver_problem());
+  add(plan_problem_);
+  using Phase = kubelet::ResourcePlugin::Phase;
+  for (const auto& entry : parts_.plugins.status()) {
+    const auto phase = entry.status.phase;
+    if (phase == Phase::kRefused || phase == Phase::kDisplaced || phase == Phase::kOtherPlugin) {
+      add(entry.status.detail);
+    }
+  }
+  add(save_problem_);
+  return all;
+}
+
+}  // namespace gpupool::agent

@@ -1,0 +1,127 @@
+#include "agent/exposition.h"
+
+#include <cstddef>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace gpupool::agent {
+
+namespace {
+
+constexpr std::size_t kMaxSlices = 2000;
+using Labels = std::initializer_list<std::pair<const char*, std::string>>;
+
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\\' || c == '"') result += '\\';
+    if (c == '\n') {
+      result += "\\n";
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+// One metric of the text format with all its series.
+class Family {
+ public:
+  Family(std::string name, const std::string& help)
+      : name_(std::move(name)), head_("# HELP " + name_ + " " + help + "\n# TYPE " + name_ + " gauge\n") {}
+
+  void add(Labels labels, const std::string& value) {
+    body_ += name_ + "{";
+    bool first = true;
+    for (const auto& [key, text] : labels) {
+      body_ += std::string(first ? "" : ",") + key + "=\"" + escaped(text) + "\"";
+      first = false;
+    }
+    body_ += "} " + value + "\n";
+  }
+  std::string text() const { return body_.empty() ? "" : head_ + body_; }
+
+ private:
+  const std::string name_;
+  const std::string head_;
+  std::string body_;
+};
+
+std::string thousandths(std::int64_t value) {
+  const auto rest = std::to_string(value % 1000);
+  return std::to_string(value / 1000) + "." + std::string(3 - rest.size(), '0') + rest;
+}
+
+std::string bytes(std::int64_t mib) { return std::to_string(mib * 1024 * 1024); }
+
+std::string expose_gpus(const Snapshot& snapshot) {
+  Family info("gpupool_gpu_info", "A GPU of this node; always 1.");
+  Family healthy("gpupool_gpu_healthy", "Whether the GPU is healthy.");
+  Family total("gpupool_gpu_memory_total_bytes", "Memory of the GPU.");
+  Family used("gpupool_gpu_memory_used_bytes", "Memory of the GPU in use, as its driver says.");
+  Family busy("gpupool_gpu_utilization_ratio", "Part of the last sample period in which a kernel ran.");
+  Family heat("gpupool_gpu_temperature_celsius", "Temperature of the GPU.");
+  Family power("gpupool_gpu_power_watts", "Power that the GPU draws.");
+  for (const auto& gpu : snapshot.facts.inventory.gpus) {
+    const Labels labels{{"gpu", gpu.uuid}};
+    info.add({{"gpu", gpu.uuid},
+              {"index", std::to_string(gpu.index)},
+              {"model", gpu.model},
+              {"driver", snapshot.facts.inventory.driver.version}},
+             "1");
+    const auto state = snapshot.facts.health.find(gpu.uuid);
+    healthy.add(labels, state == snapshot.facts.health.end() || state->second.healthy ? "1" : "0");
+    total.add(labels, bytes(gpu.memory_mib));
+    const auto usage = snapshot.usage.find(gpu.uuid);
+    if (usage == snapshot.usage.end()) continue;
+    const auto& now = usage->second;
+    if (now.memory_used_mib) used.add(labels, bytes(*now.memory_used_mib));
+    if (now.gpu_percent) busy.add(labels, thousandths(*now.gpu_percent * 10));
+    if (now.temperature_celsius) heat.add(labels, std::to_string(*now.temperature_celsius));
+    if (now.power_milliwatts) power.add(labels, thousandths(*now.power_milliwatts));
+  }
+  return info.text() + healthy.text() + total.text() + used.text() + busy.text() + heat.text() + power.text();
+}
+
+std::string expose_slices(const Snapshot& snapshot) {
+  // By resource and ID: MIG instances and slices never share one.
+  std::map<std::pair<std::string, std::string>, const kubelet::Holding*> holders;
+  for (const auto& holding : snapshot.facts.holdings) {
+    for (const auto& id : holding.ids) holders[{holding.resource, id}] = &holding;
+  }
+  Family each("gpupool_slice_allocated", "Whether a container holds the slice, and which.");
+  Family sums("gpupool_slices", "Slices of the GPU by what they are: allocated, free or unhealthy.");
+  std::size_t count = 0;
+  for (const auto& resource : snapshot.facts.table.resources) {
+    std::map<std::string, std::map<std::string, std::int64_t>> states;
+    for (const auto& slice : resource.slices) {
+      const auto holder = holders.find({resource.name, slice.id});
+      const bool held = holder != holders.end();
+      ++states[slice.gpu][held ? "allocated" : slice.healthy ? "free" : "unhealthy"];
+      if (++count > kMaxSlices) continue;
+      const kubelet::Holding none;
+      const auto& who = held ? *holder->second : none;
+      each.add({{"resource", resource.name},
+                {"slice", slice.id},
+                {"gpu", slice.gpu},
+                {"namespace", who.ns},
+                {"pod", who.pod},
+                {"container", who.container}},
+               held ? "1" : "0");
+    }
+    for (const auto& [gpu, by_state] : states) {
+      for (const auto& [state, number] : by_state) {
+        sums.add({{"resource", resource.name}, {"gpu", gpu}, {"state", state}}, std::to_string(number));
+      }
+    }
+  }
+  return sums.text() + each.text();
+}
+
+}  // namespace
+
+std::string expose(const Snapshot& snapshot) { return expose_gpus(snapshot) + expose_slices(snapshot); }
+
+}  // namespace gpupool::agent

@@ -1,0 +1,72 @@
+#include "agent/gpu_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpupool::agent {
+
+void GpuWatch::look(base::WallTime now) {
+  auto found = source_.list();
+  if (found) {
+    listed(std::move(*found), now);
+  } else {
+    if (driver_problem_ != found.error().message) {
+      log_.warning("No GPU driver", {{"error", found.error().message}});
+    }
+    driver_problem_ = found.error().message;
+    inventory_.driver = {};
+    book_.driver_gone(driver_problem_, now);
+  }
+  log_health();
+}
+
+void GpuWatch::listed(inventory::Inventory found, base::WallTime now) {
+  const bool was_away = !driver_problem_.empty();
+  const bool reloaded = !last_version_.empty() && (was_away || last_version_ != found.driver.version);
+  if (was_away) {
+    log_.info("GPU driver found", {{"version", found.driver.version}, {"gpus", found.gpus.size()}});
+  }
+  driver_problem_.clear();
+  last_version_ = found.driver.version;
+  book_.listed(found.gpus, reloaded, now);
+  for (const auto& gpu : found.gpus) book_.probe(gpu.uuid, source_.probe(gpu.uuid), now);
+  if (!reloaded) {
+    for (const auto& before : inventory_.gpus) {
+      const bool there = std::any_of(found.gpus.begin(), found.gpus.end(),
+                                     [&](const auto& gpu) { return gpu.uuid == before.uuid; });
+      if (!there) found.gpus.push_back(before);
+    }
+    std::stable_sort(found.gpus.begin(), found.gpus.end(),
+                     [](const auto& a, const auto& b) { return a.index < b.index; });
+  }
+  inventory_ = std::move(found);
+}
+
+void GpuWatch::xids(const std::vector<inventory::XidEvent>& events, base::WallTime now) {
+  for (const auto& event : events) {
+    log_.warning("XID", {{"gpu", event.gpu}, {"xid", event.xid}});
+    book_.xid(event, now);
+  }
+}
+
+std::map<std::string, inventory::Usage> GpuWatch::usage() {
+  std::map<std::string, inventory::Usage> usage;
+  if (!driver_problem_.empty()) return usage;
+  for (const auto& gpu : inventory_.gpus) {
+    if (auto read = source_.usage(gpu.uuid)) usage.emplace(gpu.uuid, *read);
+  }
+  return usage;
+}
+
+void GpuWatch::log_health() {
+  auto now = book_.unhealthy();
+  for (const auto& [gpu, why] : now) {
+    if (!unhealthy_.contains(gpu)) log_.warning("GPU is unhealthy", {{"gpu", gpu}, {"why", why}});
+  }
+  for (const auto& [gpu, why] : unhealthy_) {
+    if (!now.contains(gpu)) log_.info("GPU is healthy again", {{"gpu", gpu}});
+  }
+  unhealthy_ = std::move(now);
+}
+
+}  // namespace gpupool::agent

@@ -1,0 +1,43 @@
+#include "agent/settings_watch.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+namespace gpupool::agent {
+
+namespace {
+
+constexpr auto kLook = std::chrono::seconds(5);  // inotify can lose events
+
+std::string directory_of(const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+std::string content_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return {};
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+SettingsWatch::SettingsWatch(const std::string& path, std::function<void()> on_change)
+    : on_change_(std::move(on_change)), watch_(directory_of(path)) {
+  if (path.empty()) return;
+  thread_ = std::jthread([this, path](const std::stop_token& stop) {
+    auto known = content_of(path);
+    on_change_();  // what changed before the watch began is news, too
+    while (!stop.stop_requested()) {
+      watch_.wait(kLook, stop);
+      auto now = content_of(path);
+      if (now == known) continue;
+      known = std::move(now);
+      on_change_();
+    }
+  });
+}
+
+}  // namespace gpupool::agent

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "base/clock.h"
+#include "kubelet/directory_watch.h"
+
+namespace gpupool::agent {
+
+// Calls back when the file may have changed: it was written, replaced, or lies behind the symbolic links of a
+// mounted ConfigMap, which are swapped. Runs from construction to destruction.
+class SettingsWatch {
+ public:
+  // path: of the file; empty: there is nothing to watch.
+  SettingsWatch(const std::string& path, std::function<void()> on_change);
+
+ private:
+  const std::function<void()> on_change_;
+  kubelet::DirectoryWatch watch_;
+  std::jthread thread_;
+};
+
+}  // namespace gpupool::agent

@@ -1,0 +1,72 @@
+#include "agent/state_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+namespace gpupool::agent {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+tl::unexpected<base::Error> failed(const char* what, const std::string& path) {
+  return base::fail(base::ErrorCode::kIo, "cannot " + std::string(what) + " " + path + ": " +
+                                              std::generic_category().message(errno));
+}
+
+base::Result<void> write_synced(const std::string& path, const std::string& content) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return failed("create", path);
+  std::size_t done = 0;
+  while (done < content.size()) {
+    const auto written = ::write(fd, content.data() + done, content.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) break;
+    done += static_cast<std::size_t>(written);
+  }
+  const bool synced = done == content.size() && ::fsync(fd) == 0;
+  const int why = errno;
+  ::close(fd);
+  errno = why;
+  if (synced) return {};
+  return failed("write", path);
+}
+
+}  // namespace
+
+base::Result<std::optional<std::string>> StateFile::read() const {
+  std::error_code error;
+  if (!fs::exists(path_, error) && !error) return std::optional<std::string>{};
+  std::ifstream in(path_, std::ios::binary);
+  if (!in) return failed("open", path_);
+  std::string content(std::istreambuf_iterator<char>(in), {});
+  if (in.bad()) return failed("read", path_);
+  known_ = content;
+  return std::optional<std::string>(std::move(content));
+}
+
+base::Result<void> StateFile::write(const std::string& content) {
+  if (known_ == content) return {};
+  std::error_code error;
+  fs::create_directories(fs::path(path_).parent_path(), error);  // an error shows at the next step
+  const auto unfinished = path_ + ".new";
+  if (auto written = write_synced(unfinished, content); !written) return written;
+  if (::rename(unfinished.c_str(), path_.c_str()) != 0) return failed("replace", path_);
+  known_ = content;
+  return {};
+}
+
+std::string read_boot_id() {
+  std::ifstream in("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(in, id);
+  return id;
+}
+
+}  // namespace gpupool::agent

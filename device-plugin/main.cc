@@ -1,0 +1,173 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "agent/agent.h"
+#include "agent/exposition.h"
+#include "agent/probes.h"
+#include "agent/settings_watch.h"
+#include "hangup.h"
+#include "inventory/nvml_source.h"
+#include "kube/client.h"
+#include "kube/config/rest_config.h"
+#include "net/curl_transport.h"
+#include "net/http_server.h"
+#include "options.h"
+#include "report/publisher.h"
+#include "signals.h"
+
+namespace gpupool {
+namespace {
+
+// After an Allocate the pod is in podresources, and the report should say so.
+constexpr auto kAfterAllocate = std::chrono::milliseconds(250);
+constexpr unsigned kStopGraceSeconds = 5;
+
+std::string host_name() {
+  char host[256] = "";
+  return gethostname(host, sizeof(host) - 1) == 0 ? host : "";
+}
+
+net::ServerResponse response(const agent::Verdict& verdict) {
+  return {.status = verdict.good ? 200 : 503, .body = verdict.text};
+}
+
+// The GpuNode of this node, kept by a thread of its own.
+class Reporting {
+ public:
+  Reporting(const std::string& node, const kube::RestConfig& config, base::Clock& clock,
+            base::Metrics& metrics, const base::Log& log)
+      : tokens_(config.tokens),
+        transport_(config.endpoint, "gpupool-device-plugin/" GPUPOOL_VERSION),
+        client_(
+            transport_, tokens_.get(), clock, metrics,
+            {.impersonate_user = config.impersonate_user, .impersonate_groups = config.impersonate_groups}),
+        publisher_(client_, {.node = node, .plugin_version = GPUPOOL_VERSION}, clock, metrics, log),
+        thread_([this](const std::stop_token& stop) { publisher_.run(stop); }) {}
+  void offer(report::Facts facts) { publisher_.offer(std::move(facts)); }
+
+ private:
+  const std::shared_ptr<kube::TokenSource> tokens_;
+  net::CurlTransport transport_;
+  kube::Client client_;
+  report::Publisher publisher_;
+  std::jthread thread_;
+};
+
+// All parts, constructed in order of use and destroyed in reverse. References between them are to members
+// declared before.
+class Plugin {
+ public:
+  Plugin(const Options& options, Reporting* reporting, base::Clock& clock, base::Metrics& metrics,
+         agent::Inbox& inbox, const base::Log& log)
+      : options_(options),
+        clock_(clock),
+        metrics_(metrics),
+        log_(log),
+        started_(clock.now()),
+        limits_(options.state_directory + "/limits"),
+        source_(inventory::make_nvml_source({.library = options.nvml_library}, log)),
+        pods_(options.kubelet_directory + "/pod-resources/kubelet.sock"),
+        offering_{board_,
+                  rules_,
+                  limits_,
+                  gate_,
+                  metrics,
+                  log,
+                  [this, &inbox] { inbox.look_soon(clock_.now() + kAfterAllocate); }},
+        plugins_(options.kubelet_directory + "/device-plugins", offering_, pods_, clock),
+        agent_({*source_, pods_, board_, rules_, offering_, plugins_, inbox, snapshot_,
+                [reporting](report::Facts facts) {
+                  if (reporting) reporting->offer(std::move(facts));
+                },
+                clock, metrics, log},
+               {.node = options.node_name,
+                .config = options.config,
+                .given = options.given,
+                .state_directory = options.state_directory,
+                .places = {.limits_directory = limits_.directory(),
+                           .limiter_library = options.limiter_library}}) {}
+
+  base::Result<void> run(std::stop_token stop) {
+    const auto server = net::HttpServer::start(
+        options_.metrics_bind_address,
+        {{"/metrics",
+          [this](const std::string&, const std::string&) {
+            return net::ServerResponse{.content_type = "text/plain; version=0.0.4",
+                                       .body = metrics_.expose() + agent::expose(*snapshot_.get())};
+          }},
+         {"/healthz",
+          [this](const std::string&, const std::string&) {
+            return response(agent::alive(*snapshot_.get(), started_, clock_.now()));
+          }},
+         {"/readyz", [this](const std::string&, const std::string&) {
+            return response(agent::ready(*snapshot_.get(), plugins_.status()));
+          }}});
+    if (!server) return tl::unexpected<base::Error>(server.error());
+    log_.info("serving metrics and probes", {{"port", (*server)->port()}});
+    agent_.run(std::move(stop));
+    return {};
+  }
+
+ private:
+  const Options& options_;
+  base::Clock& clock_;
+  base::Metrics& metrics_;
+  const base::Log& log_;
+  const base::SteadyTime started_;
+  slices::Board board_;
+  kubelet::CurrentRules rules_;
+  kubelet::LimitsStore limits_;
+  kubelet::AllocationGate gate_;
+  agent::CurrentSnapshot snapshot_;
+  std::unique_ptr<inventory::GpuSource> source_;
+  kubelet::PodResources pods_;
+  kubelet::Offering offering_;
+  agent::PluginSet plugins_;
+  agent::Agent agent_;
+};
+
+int run(Options options) {
+  std::stop_source stop;
+  agent::Inbox inbox;
+  const Hangup hangup([&] { inbox.ask_reload(); });
+  const StopSignals signals(stop);
+  const net::CurlGlobal curl;
+  base::SystemClock clock;
+  base::Metrics metrics;
+  const base::Log log(options.log_level);
+  if (options.node_name.empty()) options.node_name = host_name();
+  log.info("starting", {{"version", GPUPOOL_VERSION}, {"node", options.node_name}});
+
+  std::unique_ptr<Reporting> reporting;
+  if (options.report) {
+    const auto config = kube::load_config({.kubeconfig = options.kubeconfig}, clock);
+    if (!config) {
+      std::fprintf(stderr, "gpupool-device-plugin: %s (--no-report works without an API server)\n",
+                   config.error().message.c_str());
+      return EXIT_FAILURE;
+    }
+    reporting = std::make_unique<Reporting>(options.node_name, *config, clock, metrics, log);
+  }
+  // A driver that hangs must not keep the plugin from ending: the kernel lets go of the lock and all files.
+  const std::stop_callback hurry(stop.get_token(), [] { ::alarm(kStopGraceSeconds); });
+  Plugin plugin(options, reporting.get(), clock, metrics, inbox, log);
+  const agent::SettingsWatch watch(options.config, [&] { inbox.ask_reload(); });
+  if (const auto done = plugin.run(stop.get_token()); !done) {
+    log.error("stopped by an error", {{"error", done.error().message}});
+    return EXIT_FAILURE;
+  }
+  log.info("stopped");
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+}  // namespace gpupool
+
+int main(int argc, char** argv) {
+  const auto parsed = gpupool::parse_options(argc, argv);
+  if (const auto* code = std::get_if<int>(&parsed)) return *code;
+  return gpupool::run(std::get<gpupool::Options>(parsed));
+}
