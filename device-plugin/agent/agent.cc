@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "agent/table_text.h"
+#include "slices/saved_table.h"
 
 namespace gpupool::agent {
 
@@ -57,7 +57,7 @@ void Agent::start() {
   if (const auto text = table_file_.read(); !text) {
     warn(table_file_, text.error().message);
   } else if (*text) {
-    auto table = table_from_text(**text);
+    auto table = slices::restore(**text);
     if (table) {
       previous_ = std::move(*table);
     } else {
@@ -142,7 +142,7 @@ void Agent::publish(slices::Planned planned) {
   parts_.board.publish(std::move(planned.table));
 }
 
-void Agent::save_table() { note_saved(table_file_.write(to_text(previous_))); }
+void Agent::save_table() { note_saved(table_file_.write(slices::save(previous_))); }
 
 void Agent::save_health() { note_saved(health_file_.write(book_.save(boot_id_))); }
 

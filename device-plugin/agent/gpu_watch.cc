@@ -1,6 +1,5 @@
 #include "agent/gpu_watch.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace gpupool::agent {
@@ -30,15 +29,6 @@ void GpuWatch::listed(inventory::Inventory found, base::WallTime now) {
   last_version_ = found.driver.version;
   book_.listed(found.gpus, reloaded, now);
   for (const auto& gpu : found.gpus) book_.probe(gpu.uuid, source_.probe(gpu.uuid), now);
-  if (!reloaded) {
-    for (const auto& before : inventory_.gpus) {
-      const bool there = std::any_of(found.gpus.begin(), found.gpus.end(),
-                                     [&](const auto& gpu) { return gpu.uuid == before.uuid; });
-      if (!there) found.gpus.push_back(before);
-    }
-    std::stable_sort(found.gpus.begin(), found.gpus.end(),
-                     [](const auto& a, const auto& b) { return a.index < b.index; });
-  }
   inventory_ = std::move(found);
 }
 

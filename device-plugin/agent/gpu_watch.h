@@ -12,8 +12,7 @@
 
 namespace gpupool::agent {
 
-// The GPUs of the node and how they are, from look to look: what a GpuSource says now joined with what was
-// known before. A GPU that has vanished stays known, as lost, until the driver is reloaded. Not thread-safe.
+// The GPUs of the node and how they are, from look to look. Not thread-safe.
 class GpuWatch {
  public:
   GpuWatch(inventory::GpuSource& source, health::Book& book, const base::Log& log)
@@ -25,7 +24,7 @@ class GpuWatch {
   // Readings of all GPUs that answer.
   std::map<std::string, inventory::Usage> usage();
 
-  // With the lost ones; without a driver as it was last, with no driver version.
+  // Without a driver the GPUs as they were last, and no driver version.
   const inventory::Inventory& inventory() const { return inventory_; }
   const std::string& driver_problem() const { return driver_problem_; }
 
