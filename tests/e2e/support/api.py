@@ -19,6 +19,7 @@ KINDS = {
     "jobs": ("/apis/batch/v1", True), "statefulsets": ("/apis/apps/v1", True),
     "events": ("/apis/events.k8s.io/v1", True), "leases": ("/apis/coordination.k8s.io/v1", True),
     "gpujobs": ("/apis/gpupool.dev/v1alpha1", True), "gpupools": ("/apis/gpupool.dev/v1alpha1", False),
+    "gpunodes": ("/apis/gpupool.dev/v1alpha1", False), "daemonsets": ("/apis/apps/v1", True),
     "clusterroles": ("/apis/rbac.authorization.k8s.io/v1", False),
     "clusterrolebindings": ("/apis/rbac.authorization.k8s.io/v1", False),
 }

@@ -84,4 +84,4 @@ def read_manifests(kubeconfig, path):
 def apply_definitions(kubeconfig):
     kubectl(kubeconfig, "apply", "--validate=false", "-f", os.path.join(ROOT, "crds"))
     kubectl(kubeconfig, "wait", "--for=condition=Established", "--timeout=30s", "crd/gpupools.gpupool.dev",
-            "crd/gpujobs.gpupool.dev")
+            "crd/gpujobs.gpupool.dev", "crd/gpunodes.gpupool.dev")
