@@ -1,0 +1,62 @@
+#include <algorithm>
+
+#include "tests/fake-nvml/machine.h"
+
+// NVML's functions about the processes on a GPU.
+using namespace gpupool::fake_nvml;
+
+namespace {
+
+struct ProcessInfo {
+  unsigned int pid;
+  unsigned long long used_bytes;
+  unsigned int gpu_instance;
+  unsigned int compute_instance;
+};
+static_assert(sizeof(ProcessInfo) == 24);
+
+struct ProcessSample {
+  unsigned int pid;
+  unsigned long long timestamp_us;
+  unsigned int sm;
+  unsigned int memory;
+  unsigned int encoder;
+  unsigned int decoder;
+};
+static_assert(sizeof(ProcessSample) == 32);
+
+// NVML's way with lists: `count` says how much fits, and becomes how much there is.
+template <class T, class Make>
+Return put_list(const std::vector<Process>& processes, unsigned int* count, T* out, Make make) {
+  const unsigned int room = *count;
+  *count = static_cast<unsigned int>(processes.size());
+  if (processes.empty()) return Return::kSuccess;
+  if (room < processes.size() || out == nullptr) return Return::kInsufficientSize;
+  std::ranges::transform(processes, out, make);
+  return Return::kSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+Return nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned int* count, ProcessInfo* infos) {
+  return with_device(device, [&](const Target& target) {
+    return put_list(target.gpu->processes, count, infos, [](const Process& process) {
+      return ProcessInfo{process.pid, static_cast<unsigned long long>(process.used_mib) << 20U,
+                         nvml::kNoInstance, nvml::kNoInstance};
+    });
+  });
+}
+
+Return nvmlDeviceGetProcessUtilization(Device device, ProcessSample* samples, unsigned int* count,
+                                       unsigned long long last_seen_us) {
+  return with_device(device, [&](const Target& target) {
+    const unsigned long long now = last_seen_us + 1;
+    return put_list(target.gpu->processes, count, samples, [now](const Process& process) {
+      return ProcessSample{process.pid, now, process.utilization, 0, 0, 0};
+    });
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,10 @@
+#include "inventory/nvml_api.h"
+
+// All other functions of NVML: there for programs that look them up when they start, and of no use. The
+// arguments do not matter, since none is touched.
+#define GPUPOOL_UNSUPPORTED(name)                           \
+  extern "C" gpupool::inventory::nvml::Return name() {      \
+    return gpupool::inventory::nvml::Return::kNotSupported; \
+  }
+
+#include "tests/fake-nvml/unsupported.inc"

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "inventory/nvml_api.h"
+#include "tests/fake-nvml/world.h"
+
+namespace gpupool::fake_nvml {
+
+std::string bus_id_of(const Gpu& gpu);  // "00000000:10:00.0"
+inventory::nvml::PciInfo pci_info_of(const Gpu& gpu);
+
+}  // namespace gpupool::fake_nvml
