@@ -18,10 +18,15 @@ class OperatorProcess:
         self._begin = 0
         self._ended_by_test = False
         self.log_path = log_path
+        self.environment = {}  # of the next start, beside this process's own
 
     @property
     def pid(self):
         return self._process.pid
+
+    def exit_code(self):
+        """None while it runs."""
+        return self._process.poll()
 
     def running(self):
         return self._process is not None and self._process.poll() is None
@@ -35,7 +40,8 @@ class OperatorProcess:
         self._ended_by_test = False
         with open(self.log_path, "ab") as log:
             self._begin = log.tell()
-            self._process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/")
+            self._process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
+                                             env={**os.environ, **self.environment})
         if ready:
             wait_for("the operator to be ready", self._is_ready, 30, self.tail)
         return self

@@ -1,0 +1,133 @@
+"""Stands between one operator and the API server: knows what the operator sends, and can keep the two apart.
+
+The operator speaks plain HTTP to it, so that nothing but the test sees its requests in the clear.
+"""
+
+import base64
+import http.client
+import http.server
+import json
+import os
+import socket
+import ssl
+import threading
+import time
+import urllib.parse
+
+HOP_BY_HOP = {"connection", "host", "accept-encoding", "transfer-encoding", "content-length", "authorization"}
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    upstream = None
+
+    def handle_any(self):
+        proxy = self.server.proxy
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if not proxy.admit(self.command, self.path):
+            self.close_connection = True
+            return
+        headers = {k: v for k, v in self.headers.items() if k.lower() not in HOP_BY_HOP}
+        headers["Authorization"] = proxy.authorization
+        if self.upstream is None:
+            self.upstream = proxy.connect()
+        self.upstream.request(self.command, self.path, body or None, headers)
+        self.relay(self.upstream.getresponse(), proxy)
+
+    do_GET = do_POST = do_PATCH = do_DELETE = do_PUT = handle_any  # noqa: N815
+
+    def relay(self, response, proxy):
+        self.send_response(response.status)
+        for name, value in response.getheaders():
+            if name.lower() not in HOP_BY_HOP:
+                self.send_header(name, value)
+        if not response.chunked:
+            body = response.read()
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            proxy.delay_answer()
+            self.wfile.write(body)
+            return
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        while piece := response.read1(65536):
+            if proxy.closed:
+                self.close_connection = True
+                return
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+        self.wfile.write(b"0\r\n\r\n")
+
+    def finish(self):
+        if self.upstream is not None:
+            self.upstream.close()
+        try:
+            super().finish()
+        except OSError:
+            pass  # the operator has gone
+
+    def log_message(self, *_):  # pylint: disable=arguments-differ
+        pass
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    proxy = None
+
+    def handle_error(self, *_):
+        pass  # either side may end a connection at any time
+
+
+class ApiProxy:
+    """requests: (monotonic time, method, path), as they come in."""
+
+    def __init__(self, api, folder, name):
+        cluster = api.config["clusters"][0]["cluster"]
+        self._address = urllib.parse.urlsplit(cluster["server"])
+        self._tls = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
+        self.authorization = "Bearer " + api.config["users"][0]["user"]["token"]
+        self.requests = []
+        self.closed = False
+        self.delay = 0.0
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.proxy = self
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._thread.start()
+        self.kubeconfig = os.path.join(folder, f"kubeconfig-{name}")
+        config = json.loads(json.dumps(api.config))
+        config["clusters"][0]["cluster"] = {"server": f"http://127.0.0.1:{self._server.server_address[1]}"}
+        config["users"][0]["user"] = {}
+        with open(self.kubeconfig, "w", encoding="utf-8") as target:
+            json.dump(config, target)
+
+    def close(self):
+        self.closed = True
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def cut(self):
+        """From now on the operator reaches nothing; what is on its way is lost."""
+        self.closed = True
+
+    def mend(self):
+        self.closed = False
+
+    def connect(self):
+        connection = http.client.HTTPSConnection(self._address.hostname, self._address.port or 443, timeout=900,
+                                                 context=self._tls)
+        connection.connect()
+        connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+
+    def admit(self, method, path):
+        self.requests.append((time.monotonic(), method, path))
+        return not self.closed
+
+    def delay_answer(self):
+        time.sleep(self.delay)
+
+    def writes_since(self, moment):
+        return [f"{method} {path}" for when, method, path in list(self.requests) if when >= moment and method != "GET"]
+
+

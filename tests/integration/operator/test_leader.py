@@ -1,0 +1,185 @@
+"""Two operators with --leader-elect: one works, the other follows it."""
+
+import os
+import signal
+import tempfile
+import time
+
+from api_proxy import ApiProxy
+from operator_case import FakeClusterCase
+from support.operator_process import OperatorProcess, operator_binary
+from support.waiting import holds_for, wait_for
+
+# For tests of the rule, not of the numbers.
+SHORT = ["--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms"]
+
+
+class LeaderCase(FakeClusterCase):
+    """Instead of the operator of other tests two are started here, each behind a proxy of its own."""
+
+    times = ()
+
+    def setUp(self):
+        super().setUp()
+        self.operator.stop()
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.proxies, self.pair = {}, []
+
+    def clean(self):
+        for process in self.pair:
+            if process.running():
+                os.kill(process.pid, signal.SIGCONT)
+                process.kill()
+        for proxy in self.proxies.values():
+            proxy.close()
+        super().clean()
+
+    def candidate(self, name, ready=True):
+        proxy = self.proxies[name] = ApiProxy(self.api, self.folder.name, name)
+        process = OperatorProcess(operator_binary(), proxy.kubeconfig, f"{self.operator.log_path}.{name}",
+                                  ["--leader-elect", "--leader-elect-namespace", self.namespace, *self.times])
+        self.pair.append(process)
+        process.start(ready)
+        process.proxy = proxy
+        return process
+
+    def start_pair(self):
+        """(leader, standby)"""
+        first = self.candidate(f"op{len(self.pair)}")
+        self.wait_leads(first)
+        return first, self.candidate(f"op{len(self.pair)}")
+
+    @staticmethod
+    def leads(process):
+        return process.metric("leader_election_master_status") == 1
+
+    def wait_leads(self, process, limit=30):
+        wait_for("the other operator to lead", lambda: self.leads(process), limit, process.tail)
+
+    def lease_spec(self):
+        return self.api.get("leases", "gpupool-operator", self.namespace)["spec"]
+
+    @staticmethod
+    def wait_end(process, limit=10):
+        wait_for("the operator to end", lambda: not process.running(), limit, process.tail)
+        return process.exit_code()
+
+
+class TakeoverTest(LeaderCase):
+    def test_standby_is_warm_and_silent(self):
+        leader, standby = self.start_pair()
+        self.assertEqual(200, standby.http("/readyz")[0])
+        job = self.submit("one")
+        job.wait_phase("Running")
+        holds_for("only the first leads", lambda: self.leads(leader) and not self.leads(standby), 3)
+        self.assertEqual([], standby.proxy.writes_since(0), "a standby wrote")
+        paths = " ".join(path for _, _, path in standby.proxy.requests)
+        for kind in ("gpujobs", "gpupools", "nodes", "pods", "statefulsets", "jobs", "services"):
+            self.assertIn(f"/{kind}?", paths, "a cache is not warm")
+
+    def test_clean_stop_is_followed_within_three_seconds(self):
+        leader, standby = self.start_pair()
+        running = self.submit("running")
+        running.wait_phase("Running")
+        begin = time.monotonic()
+        code, _ = leader.stop()
+        self.wait_leads(standby)
+        after = self.submit("after")
+        after.wait_phase("Running")
+        took = time.monotonic() - begin
+        print(f"{took:.1f} s to the next job's run ", end="", flush=True)
+        self.assertEqual(0, code, leader.tail())
+        self.assertLess(took, 3)
+        self.finish(running)
+        self.assertEqual(1, running.wait_condition("Complete")["attempts"])
+        self.assertEqual(1, self.lease_spec()["leaseTransitions"])
+
+    def test_killed_leader_is_followed_within_seventeen_seconds(self):
+        leader, standby = self.start_pair()
+        running = self.submit("running")
+        running.wait_phase("Running")
+        leader.kill()
+        begin = time.monotonic()
+        waiting = self.submit("waiting")
+        waiting.wait_phase("Running")
+        took = time.monotonic() - begin
+        print(f"{took:.1f} s to the next job's run ", end="", flush=True)
+        self.assertLess(took, 17)
+        self.assertGreater(took, 12, "the lease was taken before it expired")
+        self.assertTrue(self.leads(standby))
+        self.assertEqual(("Running", 1), (running.phase(), running.status()["attempts"]))
+
+    def test_released_lease_names_nobody(self):
+        leader = self.candidate("alone")
+        self.wait_leads(leader)
+        holder = self.lease_spec()["holderIdentity"]
+        self.assertRegex(holder, r"^gpupool-operator-.+_[0-9a-f]{32}$")
+        leader.stop()
+        self.assertFalse(self.lease_spec().get("holderIdentity"))
+
+
+class LostLeaseTest(LeaderCase):
+    times = SHORT
+
+    def churn(self, round_number, process):
+        """Work that is in the middle of its calls when the leader is stopped. Nodes of jobs before are taken again."""
+        jobs = [self.submit(f"churn-{round_number}-{i}") for i in range(2 * self.node_count)]
+        wait_for("work to begin", lambda: any(j.phase() == "Running" for j in jobs), 30, process.tail)
+        for job in jobs:
+            job.delete()
+        return jobs
+
+    def test_paused_leader_writes_nothing_when_it_goes_on(self):
+        leader, standby = self.start_pair()
+        for round_number in range(3):
+            leader.proxy.delay = 0.1
+            jobs = self.churn(round_number, leader)
+            os.kill(leader.pid, signal.SIGSTOP)
+            self.wait_leads(standby)
+            for job in jobs:
+                job.wait_gone()
+            follower = self.submit(f"follower-{round_number}")
+            follower.wait_phase("Running")
+            resumed = time.monotonic()
+            os.kill(leader.pid, signal.SIGCONT)
+            self.assertEqual(1, self.wait_end(leader), leader.tail())
+            self.assertEqual([], leader.proxy.writes_since(resumed), "the paused leader wrote when it went on")
+            self.assertIn("leadership was lost", leader.log())
+            self.finish(follower)
+            self.assertEqual(1, follower.wait_condition("Complete")["attempts"])
+            leader, standby = standby, self.candidate(f"next{round_number}")
+
+    def test_short_pause_costs_nothing(self):
+        leader, standby = self.start_pair()
+        job = self.submit("one")
+        os.kill(leader.pid, signal.SIGSTOP)
+        time.sleep(0.7)  # more than a retry, less than the renew deadline
+        os.kill(leader.pid, signal.SIGCONT)
+        job.wait_phase("Running")
+        holds_for("it still leads", lambda: self.leads(leader) and not self.leads(standby), 2)
+
+    def test_leader_that_cannot_reach_the_server_ends_and_no_job_does(self):
+        leader, standby = self.start_pair()
+        job = self.submit("one")
+        job.wait_phase("Running")
+        leader.proxy.cut()
+        self.assertEqual(1, self.wait_end(leader), leader.tail())
+        self.wait_leads(standby)
+        self.assertEqual(("Running", 1), (job.phase(), job.status()["attempts"]))
+        self.finish(job)
+        job.wait_condition("Complete")
+
+    def test_lease_taken_by_somebody_else_ends_the_leader(self):
+        leader = self.candidate("alone")
+        self.wait_leads(leader)
+        self.api.patch("leases", "gpupool-operator", {"spec": {"holderIdentity": "an editor"}}, self.namespace)
+        self.assertEqual(1, self.wait_end(leader), leader.tail())
+
+    def test_deleted_lease_is_made_again_by_its_holder(self):
+        leader, standby = self.start_pair()
+        holder = self.lease_spec()["holderIdentity"]
+        self.api.delete("leases", "gpupool-operator", self.namespace)
+        wait_for("the lease to be back", lambda: self.api.find("leases", "gpupool-operator", self.namespace))
+        holds_for("the same one leads", lambda: self.lease_spec()["holderIdentity"] == holder and self.leads(leader)
+                  and not self.leads(standby), 4)
