@@ -1,0 +1,29 @@
+#include "faults/crash_transport.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <utility>
+
+namespace gpupool::faults {
+
+CrashTransport::CrashTransport(net::Transport& inner, CrashConfig config, base::Metrics& metrics)
+    : inner_(inner),
+      config_(config),
+      calls_(metrics.counter("gpupool_faults_calls_total", "Requests begun, watches excepted")) {}
+
+base::Result<net::HttpResponse> CrashTransport::send(const net::HttpRequest& request, std::stop_token stop) {
+  calls_.increment();
+  const bool last = ++count_ == config_.call;
+  if (last && !config_.after) kill(getpid(), SIGKILL);
+  auto answer = inner_.send(request, std::move(stop));
+  if (last) kill(getpid(), SIGKILL);
+  return answer;
+}
+
+base::Result<net::HttpResponse> CrashTransport::stream(const net::HttpRequest& request,
+                                                       const net::BodySink& sink, std::stop_token stop) {
+  return inner_.stream(request, sink, std::move(stop));
+}
+
+}  // namespace gpupool::faults
