@@ -29,7 +29,6 @@ void add_places(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--kubeconfig", options.kubeconfig,
                  "Kubeconfig file; without it $KUBECONFIG, the pod's service account, then ~/.kube/config");
-  app.add_flag("!--no-report", options.report, "Write no GpuNode: needs no API server");
 }
 
 // Each wins over its environment variable, and both over the file.
@@ -60,6 +59,8 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   app.set_version_flag("--version", "gpupool-device-plugin " GPUPOOL_VERSION);
   add_places(app, options);
   add_settings(app, options.given);
+  bool no_report = false;
+  app.add_flag("--no-report", no_report, "Write no GpuNode: needs no API server");
   app.add_option("--log-level", log_level, "debug, info, warning or error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
       ->capture_default_str();
@@ -68,6 +69,7 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }
+  options.report = !no_report;
   base::parse_log_level(log_level, options.log_level);
   // The values are those of the file, so it is its reader that knows what they may be.
   if (const auto checked = settings::load("", options.given); !checked) {
