@@ -61,6 +61,8 @@ base::Result<void> LimitsStore::put(const allocation::LimitsFile& file) const {
   const bool written = ::fchmod(fd, 0444) == 0 && write_all(fd, file.content);
   const int why = errno;
   ::close(fd);
+  // Where a file to mount is missing, container runtimes make an empty folder.
+  if (written) ::rmdir(path.c_str());
   if (written && ::rename(unfinished.c_str(), path.c_str()) == 0) return {};
   if (!written) errno = why;
   auto result = failed("write", path);
