@@ -81,6 +81,7 @@ TEST(NvmlList, ALostGpuIsMissingAndTheOthersStay) {
   ASSERT_THAT(list_or_fail(*source).gpus, SizeIs(2));
   driver.say(R"({"gpus": [{"uuid": "GPU-a", "state": "lost"}, {"uuid": "GPU-b"}]})");
   EXPECT_THAT(list_or_fail(*source).gpus, ElementsAre(Field(&Gpu::uuid, "GPU-b")));
+  EXPECT_FALSE(source->usage("GPU-a"));
   driver.say(R"({"gpus": [{"uuid": "GPU-a"}, {"uuid": "GPU-b"}]})");
   EXPECT_THAT(list_or_fail(*source).gpus, SizeIs(2));
 }
