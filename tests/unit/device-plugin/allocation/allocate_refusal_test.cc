@@ -75,6 +75,7 @@ TEST(AllocateRefusal, MoreGpusThanNeededForPackAndSpread) {
 
 TEST(AllocateRefusal, MoreThanAGpuHasMayBeOnTwo) {
   const slices::Resource resource = sliced(3, 2);
+  EXPECT_FALSE(is_granted(resource, {slice(0, 0), slice(1, 0)}));
   EXPECT_TRUE(is_granted(resource, {slice(0, 0), slice(0, 1), slice(2, 0)}));
   EXPECT_TRUE(is_granted(resource, {slice(0, 0), slice(0, 1), slice(2, 0), slice(2, 1)}));
   const base::Error error = refused(resource, {slice(0, 0), slice(1, 0), slice(2, 0)});
