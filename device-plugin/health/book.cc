@@ -46,7 +46,7 @@ void Book::xid(const inventory::XidEvent& event, base::WallTime now) {
   const XidAction action = action_of(event.xid);
   if (action == XidAction::kIgnore) return;
   const Trouble trouble{.reason = std::string(kXidReason) + std::to_string(event.xid),
-                        .detail = describe_xid(event.xid),
+                        .detail = find_xid(event.xid).meaning,
                         .until_reset = action == XidAction::kUntilReset};
   if (!event.gpu.empty()) {
     mark(states_[event.gpu], trouble, now);

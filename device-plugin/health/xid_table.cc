@@ -104,18 +104,13 @@ constexpr bool in_order() {
 }
 static_assert(in_order());
 
-constexpr XidEntry kUnlisted{0, 0, kUnhealthy, ""};
+constexpr XidEntry kUnlisted{0, 0, kUnhealthy, "an error that is not in the catalog"};
 
 }  // namespace
 
 const XidEntry& find_xid(std::uint64_t xid) {
   const auto* const at = std::ranges::lower_bound(kTable, xid, {}, &XidEntry::last);
   return at != kTable.end() && at->first <= xid ? *at : kUnlisted;
-}
-
-std::string describe_xid(std::uint64_t xid) {
-  const std::string meaning = find_xid(xid).meaning;
-  return "XID " + std::to_string(xid) + (meaning.empty() ? "" : ": " + meaning);
 }
 
 XidAction default_action(std::uint64_t xid) { return find_xid(xid).action; }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "settings/settings.h"
 
@@ -11,14 +10,11 @@ struct XidEntry {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   settings::XidAction action = settings::XidAction::kUnhealthy;
-  const char* meaning = "";  // NVIDIA's description in short
+  const char* meaning = "";  // NVIDIA's description in short; never empty
 };
 
 // What an XID means and does to a GPU; one that is not in the table makes it unhealthy until it proves
 // itself.
 const XidEntry& find_xid(std::uint64_t xid);
-
-// "XID 79: the GPU has fallen off the bus".
-std::string describe_xid(std::uint64_t xid);
 
 }  // namespace gpupool::health
