@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "controllers/gpujob/reconciler.h"
+#include "controllers/gpunode/node_marker.h"
 #include "controllers/gpupool/reconciler.h"
 #include "controllers/sweeper/node_sweeper.h"
 #include "controllers/sweeper/pod_sweeper.h"
@@ -33,7 +34,12 @@ std::string instance_name() {
 net::ServerResponse ready_response(const runtime::Manager& manager) {
   if (manager.ready()) return {.body = "ok\n"};
   std::string waiting = "not ready; caches still to be filled:";
-  for (const auto& cache : manager.unsynced()) waiting += " " + cache;
+  bool ours = false;
+  for (const auto& cache : manager.unsynced()) {
+    waiting += " " + cache;
+    if (cache.find(" gpu") != std::string::npos) ours = true;
+  }
+  if (ours) waiting += "; GpuPool, GpuJob and GpuNode must all be installed (kubectl apply -f crds/)";
   return {.status = 503, .body = waiting + "\n"};
 }
 
@@ -67,19 +73,22 @@ class Operator {
         nodes_({"node-sweeper", "Node", 1, seconds(5)}, node_sweeper_, clock, metrics_, log),
         pod_sweeper_(client_, caches_, worker_pods_),
         pods_({"pod-sweeper", "Pod", 1, seconds(30)}, pod_sweeper_, clock, metrics_, log),
+        node_marker_(client_, caches_),
+        marks_({"node-marker", "Node", 1, seconds(30)}, node_marker_, clock, metrics_, log),
         manager_(clock, log) {
     controllers::connect(caches_, pool_queue_,
-                         {jobs_.queue(), pools_.queue(), nodes_.queue(), pods_.queue()});
+                         {jobs_.queue(), pools_.queue(), nodes_.queue(), pods_.queue(), marks_.queue()});
     manager_.add_last(events_);
     if (auto* gate = leadership_.gate()) manager_.set_leader_gate(*gate);
     add_cache(caches_.pools);
     add_cache(caches_.jobs);
     add_cache(caches_.nodes);
+    add_cache(caches_.gpu_nodes);
     add_cache(caches_.pods);
     add_cache(caches_.stateful_sets);
     add_cache(caches_.batch_jobs);
     add_cache(caches_.services);
-    for (runtime::Runnable* controller : {&jobs_, &pools_, &nodes_, &pods_})
+    for (runtime::Runnable* controller : {&jobs_, &pools_, &nodes_, &pods_, &marks_})
       manager_.add_controller(*controller);
   }
 
@@ -138,6 +147,8 @@ class Operator {
   runtime::Controller nodes_;
   controllers::PodSweeper pod_sweeper_;
   runtime::Controller pods_;
+  controllers::NodeMarker node_marker_;
+  runtime::Controller marks_;
   runtime::Manager manager_;
 };
 

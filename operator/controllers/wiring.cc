@@ -3,6 +3,7 @@
 #include <set>
 
 #include "controllers/sweeper/node_sweeper.h"
+#include "planning/assess_workers.h"
 #include "planning/job_status.h"
 
 namespace gpupool::controllers {
@@ -51,7 +52,9 @@ void on_job(const Change<api::GpuJob>& change, const Caches& caches, PoolQueue& 
   if (change.before->spec.pool != any.spec.pool) queues.pools.add({"", change.before->spec.pool});
   const auto now = change.after ? nodes_of(*change.after) : std::set<std::string>();
   for (const auto& node : nodes_of(*change.before)) {
-    if (!now.contains(node)) queues.nodes.add({"", node});
+    if (now.contains(node)) continue;
+    queues.nodes.add({"", node});
+    queues.marks.add({"", node});
   }
   if (change.after) return;
   for (const auto& pod : caches.pods.store().by_index(kByJobUid, change.before->metadata.uid)) {
@@ -72,6 +75,37 @@ void on_node(const Change<api::Node>& change, const Caches& caches, PoolQueue& p
   const auto& any = change.after ? *change.after : *change.before;
   wake_holder(caches, queues.jobs, any, priority_of(change));
   if (change.after && marked(*change.after)) queues.nodes.add(any.metadata.key(), priority_of(change));
+  if (change.after) queues.marks.add(any.metadata.key(), priority_of(change));
+}
+
+void wake_sharing_pools(const Caches& caches, PoolQueue& pool_queue, const Queues& queues,
+                        Priority priority) {
+  pool_queue.invalidate();
+  for (const auto& pool : caches.pools.store().list()) {
+    if (pool->spec.sharing) queues.pools.add(pool->metadata.key(), priority);
+  }
+}
+
+void on_report(const Change<api::GpuNode>& change, const Caches& caches, PoolQueue& pool_queue,
+               const Queues& queues) {
+  const auto& key = (change.after ? change.after : change.before)->metadata.key();
+  pool_queue.reported(key.name, change.after.get());
+  wake_sharing_pools(caches, pool_queue, queues, priority_of(change));
+  queues.marks.add(key, priority_of(change));
+}
+
+// Only what changes who has slices of a node.
+void on_sharing_pod(const Change<api::Pod>& change, const Caches& caches, PoolQueue& pool_queue,
+                    const Queues& queues) {
+  const auto& any = change.after ? *change.after : *change.before;
+  if (slices_of(any) == 0) return;
+  const auto holds = [](const std::shared_ptr<const api::Pod>& pod) {
+    return pod != nullptr && !pod->spec.node_name.empty() && !planning::has_ended(*pod);
+  };
+  if (!change.after) pool_queue.pod_gone(any);
+  if (holds(change.before) == holds(change.after)) return;
+  wake_sharing_pools(caches, pool_queue, queues, priority_of(change));
+  if (!holds(change.after)) queues.marks.add({"", any.spec.node_name});
 }
 
 // A child belongs to the job that controls it.
@@ -102,9 +136,16 @@ void connect(Caches& caches, PoolQueue& pool_queue, Queues queues) {
     if (only_status) return;
     pool_queue.invalidate();
     wake_pools(caches, queues.pools, priority_of(change));
+    for (const auto& node : caches.nodes.store().list()) queues.marks.add(node->metadata.key());
     for (const auto& job : caches.jobs.store().list()) {
       if (job->spec.pool == any.metadata.name) queues.jobs.add(job->metadata.key(), Priority::kBackground);
     }
+  });
+  caches.gpu_nodes.on_change([&caches, &pool_queue, queues](const Change<api::GpuNode>& change) {
+    on_report(change, caches, pool_queue, queues);
+  });
+  caches.pods.on_change([&caches, &pool_queue, queues](const Change<api::Pod>& change) {
+    on_sharing_pod(change, caches, pool_queue, queues);
   });
   caches.pods.on_change(on_child<api::Pod>(queues.jobs));
   caches.pods.on_change([&caches, queues](const Change<api::Pod>& change) {

@@ -12,6 +12,7 @@ struct Queues {
   runtime::WorkQueue& pools;
   runtime::WorkQueue& nodes;  // of the node sweeper
   runtime::WorkQueue& pods;   // of the pod sweeper
+  runtime::WorkQueue& marks;  // of the node marker
 };
 
 // Maps every change in the caches to the keys to look at. Once, before the manager starts; everything

@@ -53,6 +53,13 @@ std::string disruption(const api::Pod& pod) {
   return pod.metadata.deleting() ? "the pod was deleted" : "";
 }
 
+// Reasons of the kubelet's admission (pkg/kubelet/lifecycle): a device plugin said no, or the node has fewer
+// devices than the scheduler believed ("OutOfgpupool.dev/vgpu").
+bool was_refused(const api::Pod& pod) {
+  return pod.status.phase == "Failed" &&
+         (pod.status.reason == "UnexpectedAdmissionError" || pod.status.reason.starts_with("OutOf"));
+}
+
 std::string describe_crash(const WorkerResult& result) {
   std::string text;
   if (result.outcome == "signaled") {
@@ -146,6 +153,7 @@ WorkerView assess_worker(const api::Pod& pod, const std::string& container, std:
   if (auto gone = disruption(pod); !gone.empty()) {
     view.state = WorkerState::kLost;
     view.message = std::move(gone);
+    view.refused = was_refused(pod);
     return view;
   }
   if (evidence.result) return judge_result(std::move(view), *evidence.result, *evidence.last);

@@ -24,6 +24,7 @@ struct WorkerView {
   WorkerState state = WorkerState::kAbsent;
   std::string message;      // for people: why it is pending, crashed or lost
   std::string finished_at;  // of a crash, RFC 3339; may be empty
+  bool refused = false;     // lost because the kubelet did not admit the pod: nothing of it ever ran
 };
 
 // How one worker stands, from its pod alone: never from Job conditions, never from the restart count. First

@@ -34,7 +34,6 @@ struct Observation {
   std::function<std::shared_ptr<const api::Node>(const std::string&)> node = {};
   std::optional<Verdict> verdict = std::nullopt;  // of the pool's queue; only for jobs that hold nothing
   std::function<std::vector<api::NodeRef>(const std::vector<std::string>& kept)> replace = {};
-  std::string gpu_resource = {};
   std::string worker_container = {};
   base::WallTime now = {};
   // What this pass of the reconcile has done or found out already.

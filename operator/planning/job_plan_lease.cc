@@ -24,6 +24,7 @@ std::optional<base::Duration> time_left(const Observation& seen, const std::opti
 
 bool nodes_carry(const Observation& seen) {
   const auto& lease = *seen.job.status.lease;
+  if (lease.shared()) return true;
   return std::all_of(lease.nodes.begin(), lease.nodes.end(), [&](const api::NodeRef& ref) {
     const auto node = seen.node(ref.name);
     return node != nullptr && node->metadata.uid == ref.uid && carries_lease(*node, lease.id);
@@ -119,6 +120,13 @@ std::optional<Step> interrupt_before_workers(const Observation& seen) {
     return release(seen, api::outcome::kQueued,
                    {reason::kSpecChanged, "the spec changed before the workers started; queued again"}, true);
   }
+  if (seen.pool != nullptr && seen.pool->spec.sharing.has_value() != job.status.lease->shared()) {
+    return release(seen, api::outcome::kQueued,
+                   {reason::kSpecChanged, "spec.sharing of the pool was " +
+                                              std::string(job.status.lease->shared() ? "removed" : "added") +
+                                              " before the workers started; queued again"},
+                   true);
+  }
   return std::nullopt;
 }
 
@@ -160,7 +168,7 @@ Step plan_restarting(const Observation& seen) {
   if (auto drop = drop_stale_workers(seen, id)) return *std::move(drop);
   if (stale_workers_run(seen, id)) return step::Idle{std::chrono::seconds(5)};
   if (!seen.live) return step::LookLive{};
-  if (!seen.nodes_taken) return step::TakeNodes{};
+  if (!seen.nodes_taken && !seen.job.status.lease->shared()) return step::TakeNodes{};
   auto status = seen.job.status;
   return advance(seen, std::move(status), state::kHeld, phase::kRestarting,
                  {reason::kStartingWorkers, "restarting: " + seen.job.status.message}, std::nullopt);

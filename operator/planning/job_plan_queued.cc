@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "planning/job_plan_steps.h"
@@ -53,7 +55,7 @@ Step wait(const Observation& seen, const std::string& why, const std::string& me
                 news ? std::optional<Note>({false, why, message}) : std::nullopt);
 }
 
-Step take(const Observation& seen, const std::vector<api::NodeRef>& nodes) {
+Step take(const Observation& seen, const Verdict& verdict) {
   const auto& job = seen.job;
   if (!job.metadata.has_finalizer(api::kLease)) return step::AddFinalizer{};
   auto status = job.status;
@@ -62,14 +64,36 @@ Step take(const Observation& seen, const std::vector<api::NodeRef>& nodes) {
   lease.id = api::LeaseValue{job.metadata.uid, status.lease_sequence}.to_string();
   lease.attempt = status.attempts;
   lease.spec_hash = api::spec_hash(job.spec);
-  lease.nodes = nodes;
+  lease.slices = verdict.slices;
+  lease.nodes = verdict.nodes;
   if (status.lease) lease.lost = status.lease->lost;
   status.lease = std::move(lease);
-  status.node_names = summarize_nodes(nodes);
+  const auto nodes = summarize_nodes(verdict.nodes);
+  status.node_names = nodes;
   status.master = master_address(job, status.lease->id);
   status.workers = {};
-  return advance(seen, std::move(status), api::lease_state::kTaking, phase::kStarting,
-                 {reason::kTakingNodes, "taking " + summarize_nodes(nodes)}, std::nullopt);
+  if (verdict.slices == 0) {
+    return advance(seen, std::move(status), api::lease_state::kTaking, phase::kStarting,
+                   {reason::kTakingNodes, "taking " + nodes}, std::nullopt);
+  }
+  // There is nothing to take on nodes that are shared: this write is the reservation.
+  if (!status.start_time) status.start_time = seen.now;
+  return advance(seen, std::move(status), api::lease_state::kHeld, phase::kStarting,
+                 {reason::kStartingWorkers, "starting workers on " + nodes},
+                 Note{false, "SlicesHeld",
+                      "holds " + std::to_string(verdict.slices) + " slices for each worker on " + nodes});
+}
+
+// A kubelet would not have a worker: it knew of something that its reports have yet to show. The more often,
+// the longer.
+std::optional<base::Duration> back_off(const Observation& seen) {
+  constexpr std::int64_t kLongest = 5;  // doublings of a second
+  const auto& status = seen.job.status;
+  if (status.reason != reason::kPlacementRefused) return std::nullopt;
+  const auto* leased = api::find_condition(status.conditions, "Leased");
+  if (leased == nullptr) return std::nullopt;
+  const auto uncharged = std::clamp<std::int64_t>(status.attempts - status.failures, 1, kLongest);
+  return time_left(seen, leased->last_transition_time, std::int64_t{1} << uncharged);
 }
 
 Step plan_suspended(const Observation& seen) {
@@ -106,7 +130,7 @@ std::optional<Step> standing_stall(const Observation& seen) {
 Step plan_queued(const Observation& seen) {
   const auto& job = seen.job;
   if (finished(job.status)) return plan_finished(seen);
-  if (auto problem = validate_job(job, seen.gpu_resource)) return stall(seen, *problem);
+  if (auto problem = validate_job(job, seen.pool)) return stall(seen, *problem);
   if (job.spec.suspend) return plan_suspended(seen);
   if (auto late = enforce_deadline(seen)) return *std::move(late);
   if (auto stalled = standing_stall(seen)) return *std::move(stalled);
@@ -115,10 +139,13 @@ Step plan_queued(const Observation& seen) {
   if (seen.pool == nullptr) {
     return wait(seen, reason::kPoolNotFound, "there is no GpuPool " + job.spec.pool, until_deadline);
   }
+  if (const auto left = back_off(seen); left && *left > base::Duration::zero()) {
+    return step::Idle{until_deadline ? std::min(*left, *until_deadline) : *left};
+  }
   if (!seen.verdict) return step::Idle{};
   if (seen.verdict->nodes.empty())
     return wait(seen, seen.verdict->reason, seen.verdict->message, until_deadline);
-  return take(seen, seen.verdict->nodes);
+  return take(seen, *seen.verdict);
 }
 
 }  // namespace gpupool::planning

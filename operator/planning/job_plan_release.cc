@@ -93,10 +93,11 @@ Step plan_releasing(const Observation& seen) {
   if (auto drop = drop_stale_workers(seen, "")) return *std::move(drop);
   if (stale_workers_run(seen, "")) return step::Idle{std::chrono::seconds(5)};
   if (!seen.live) return step::LookLive{};
-  return step::FreeNodes{
-      seen.job.status.lease->nodes,
-      {after_release(seen),
-       Note{false, "NodesReleased", "gave back " + summarize_nodes(seen.job.status.lease->nodes)}}};
+  const auto& lease = *seen.job.status.lease;
+  const Note note{false, lease.shared() ? "SlicesReleased" : "NodesReleased",
+                  "gave back " + summarize_nodes(lease.nodes)};
+  return step::FreeNodes{lease.shared() ? std::vector<api::NodeRef>() : lease.nodes,
+                         {after_release(seen), note}};
 }
 
 std::optional<Step> plan_lost_nodes(const Observation& seen) {
@@ -117,7 +118,7 @@ std::optional<Step> plan_lost_nodes(const Observation& seen) {
     std::erase(status.lease->lost, lost);
     if (releasing && status.lease->nodes.empty() && status.lease->lost.empty()) status.lease.reset();
     std::vector<api::NodeRef> nodes;
-    if (!gone) nodes.push_back({lost.name, lost.uid});
+    if (!gone && !lease->shared()) nodes.push_back({lost.name, lost.uid});
     return step::FreeNodes{
         std::move(nodes),
         {std::move(status), Note{false, "LostNodeResolved", "nothing runs any more on " + lost.name}}};

@@ -71,7 +71,8 @@ Step restart_without(const Observation& seen, const std::set<std::string>& lost)
     }
   }
   const Problem why{reason::kNodeLost, "lost " + names + "; the attempt is not charged"};
-  auto nodes = seen.replace ? seen.replace(kept) : std::vector<api::NodeRef>();
+  // Slices are not swapped one by one: the job is queued, with its age, and placed as a whole.
+  auto nodes = seen.replace && !lease.shared() ? seen.replace(kept) : std::vector<api::NodeRef>();
   if (!nodes.empty()) {
     lease.nodes = std::move(nodes);
     return restart(seen, std::move(status), why);
@@ -170,6 +171,12 @@ Step plan_running(const Observation& seen) {
   }
   if (auto late = enforce_deadline(seen)) return *std::move(late);
   if (const auto lost = lost_nodes(seen); !lost.empty()) return restart_without(seen, lost);
+  const auto refused =
+      std::find_if(views.begin(), views.end(), [](const auto& view) { return view.refused; });
+  if (refused != views.end() && job.status.lease->shared()) {
+    return release(seen, api::outcome::kQueued,
+                   {reason::kPlacementRefused, of_rank(*refused) + "; the attempt is not charged"}, true);
+  }
   if (const auto* lost = first(views, WorkerState::kLost)) {
     return restart(seen, job.status, {reason::kWorkerLost, of_rank(*lost) + "; the attempt is not charged"});
   }

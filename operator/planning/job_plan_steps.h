@@ -44,7 +44,7 @@ std::optional<base::Duration> until_next_loss(const Observation& seen);
 // Time left until `begin` + `seconds`; zero when it is over.
 std::optional<base::Duration> time_left(const Observation& seen, const std::optional<base::WallTime>& begin,
                                         const std::optional<std::int64_t>& seconds);
-// All nodes of the lease carry its value, as far as the cache shows.
+// All nodes of the lease carry its value, as far as the cache shows; those of a shared lease need nothing.
 bool nodes_carry(const Observation& seen);
 
 }  // namespace gpupool::planning

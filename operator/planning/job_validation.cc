@@ -68,6 +68,30 @@ MaybeProblem check_numbers(const api::GpuJob& job) {
   return std::nullopt;
 }
 
+MaybeProblem check_slice(const api::GpuJobSpec& spec, const api::GpuPool* pool) {
+  if (!spec.slice) return std::nullopt;
+  const auto& slice = *spec.slice;
+  if (pool != nullptr && !pool->spec.sharing) {
+    return Problem{api::reason::kSliceInExclusivePool,
+                   "spec.slice: pool " + spec.pool +
+                       " leases whole nodes; remove spec.slice or use a pool with spec.sharing"};
+  }
+  const bool size = !slice.memory.empty() || slice.cores;
+  if (!size && !slice.count) return bad_spec("spec.slice needs memory, cores or count");
+  if (size && slice.count) return bad_spec("spec.slice.count cannot be given together with memory or cores");
+  if (slice.count && *slice.count < 1) return bad_spec("spec.slice.count must be at least 1");
+  if (slice.cores && (*slice.cores < 1 || *slice.cores > 100)) {
+    return bad_spec("spec.slice.cores must be from 1 to 100 percent of a GPU");
+  }
+  if (!slice.memory.empty() && base::parse_quantity(slice.memory).value_or(0) < 1) {
+    return bad_spec("spec.slice.memory: \"" + slice.memory + "\" is not a quantity such as 4Gi");
+  }
+  if (spec.gpus_per_worker != 1) {
+    return bad_spec("spec.gpusPerWorker must be 1 with spec.slice: the slices of a worker are of one GPU");
+  }
+  return std::nullopt;
+}
+
 MaybeProblem check_placement(const api::PodTemplate& pod) {
   if (!pod.spec.node_name.empty()) return bad_template("spec.nodeName: use spec.nodes of the GpuJob instead");
   for (const auto* keys : {&pod.metadata.labels, &pod.metadata.annotations}) {
@@ -89,23 +113,29 @@ MaybeProblem check_placement(const api::PodTemplate& pod) {
   return std::nullopt;
 }
 
+// gpus: what the template may say; nothing where only the pool's nodes tell how many slices it will be.
 MaybeProblem check_gpus(const api::TemplateContainer& worker, const std::string& resource,
-                        std::int64_t gpus) {
+                        std::optional<std::int64_t> gpus) {
   for (const auto* amounts : {&worker.resources.limits, &worker.resources.requests}) {
     const auto found = amounts->find(resource);
     if (found == amounts->end()) continue;
     std::string amount = found->second.text;
     std::erase(amount, '"');
+    if (!gpus) {
+      return bad_template("spec.containers[0].resources: " + resource +
+                          " is set by gpupool from spec.slice and spec.gpus");
+    }
     if (base::parse_quantity(amount) != gpus) {
       return bad_template("spec.containers[0].resources: " + resource +
-                          " is set by gpupool from spec.gpus (" + std::to_string(gpus) + " for each worker)");
+                          " is set by gpupool from spec.gpus (" + std::to_string(*gpus) +
+                          " for each worker)");
     }
   }
   return std::nullopt;
 }
 
 MaybeProblem check_containers(const api::PodTemplate& pod, const api::GpuJobSpec& spec,
-                              const std::string& resource) {
+                              const api::GpuPoolSpec& pool) {
   if (pod.spec.containers.empty()) return bad_template("spec.containers: needs a container");
   const auto& worker = pod.spec.containers.front();
   if (worker.name.empty()) return bad_template("spec.containers[0].name: must be set");
@@ -139,19 +169,21 @@ MaybeProblem check_containers(const api::PodTemplate& pod, const api::GpuJobSpec
     if (volume.name == kLauncherName)
       return bad_template("spec.volumes: the name " + volume.name + " belongs to gpupool");
   }
-  return check_gpus(worker, resource, api::gpus_of_each_worker(spec));
+  return check_gpus(worker, pool.worker_resource(),
+                    pool.sharing ? std::nullopt : std::optional(api::gpus_of_each_worker(spec)));
 }
 
 }  // namespace
 
-MaybeProblem validate_job(const api::GpuJob& job, const std::string& gpu_resource) {
+MaybeProblem validate_job(const api::GpuJob& job, const api::GpuPool* pool) {
   if (auto problem = check_numbers(job)) return problem;
+  if (auto problem = check_slice(job.spec, pool)) return problem;
   if (job.spec.pod_template.empty())
     return Problem{api::reason::kInvalidTemplate, "spec.template must be set"};
   const auto pod = base::json::read<api::PodTemplate>(job.spec.pod_template.text);
   if (!pod) return bad_template(pod.error().message);
   if (auto problem = check_placement(*pod)) return problem;
-  return check_containers(*pod, job.spec, gpu_resource);
+  return check_containers(*pod, job.spec, pool != nullptr ? pool->spec : api::GpuPoolSpec());
 }
 
 }  // namespace gpupool::planning

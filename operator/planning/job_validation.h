@@ -4,6 +4,7 @@
 #include <string>
 
 #include "api/v1alpha1/gpu_job.h"
+#include "api/v1alpha1/gpu_pool.h"
 
 namespace gpupool::planning {
 
@@ -15,8 +16,8 @@ struct Problem {
 };
 
 // Checks what the CRD's rules check too (servers before 1.25 ignore those) and what they cannot see: the pod
-// template. The message names the field.
-std::optional<Problem> validate_job(const api::GpuJob& job, const std::string& gpu_resource);
+// template, and whether the pool shares its GPUs (null: there is no pool yet). The message names the field.
+std::optional<Problem> validate_job(const api::GpuJob& job, const api::GpuPool* pool);
 
 // The longest job name: children are `<job>-<n>`, and a StatefulSet's pods carry `<name>-<10 characters>` in
 // a label of 63.

@@ -72,7 +72,9 @@ void set_up_worker(Json& container, const api::GpuJob& job, const ManifestOption
   wrap_command(container);
   add_environment(container, job);
   array_at(container, "volumeMounts").push_back(mount());
-  container["resources"]["limits"][options.gpu_resource] = std::to_string(api::gpus_of_each_worker(job.spec));
+  const auto slices = job.status.lease->slices;
+  container["resources"]["limits"][options.gpu_resource] =
+      std::to_string(slices > 0 ? slices : api::gpus_of_each_worker(job.spec));
   if (container["resources"].contains("requests"))
     container["resources"]["requests"].erase(options.gpu_resource);
   // The launcher's result is read from there.
@@ -91,12 +93,38 @@ Json launcher_container(const ManifestOptions& options) {
 }
 
 // Only nodes of this lease: required in every term, because terms are alternatives.
-void require_lease(Json& spec, const std::string& lease_id) {
-  const Json requirement = {{"key", api::kNodeLeaseLabel}, {"operator", "In"}, {"values", {lease_id}}};
+void require_nodes(Json& spec, const api::Lease& lease) {
+  auto values = Json::array();
+  if (lease.shared()) {
+    for (const auto& node : lease.nodes) values.push_back(node.uid);
+  } else {
+    values.push_back(lease.id);
+  }
+  const Json requirement = {{"key", lease.shared() ? api::kMemberLabel : api::kNodeLeaseLabel},
+                            {"operator", "In"},
+                            {"values", std::move(values)}};
   auto& required = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
   auto& terms = array_at(required, "nodeSelectorTerms");
   if (terms.empty()) terms.push_back(Json::object());
   for (auto& term : terms) array_at(term, "matchExpressions").push_back(requirement);
+}
+
+Json toleration(const api::GpuJob& job) {
+  const bool shared = job.status.lease->shared();
+  return {{"key", shared ? api::kPoolTaint : api::kLease},
+          {"operator", "Equal"},
+          {"value", shared ? job.spec.pool : job.status.lease->id},
+          {"effect", api::kNoSchedule}};
+}
+
+// The scheduler may not put more workers on a node than the lease has reserved there.
+void spread_evenly(Json& spec, const api::Lease& lease) {
+  if (!lease.shared() || lease.nodes.size() < 2) return;
+  array_at(spec, "topologySpreadConstraints")
+      .push_back({{"maxSkew", 1},
+                  {"topologyKey", api::kMemberLabel},
+                  {"whenUnsatisfiable", "DoNotSchedule"},
+                  {"labelSelector", {{"matchLabels", {{api::kLease, lease.id}}}}}});
 }
 
 Json pod_template(const api::GpuJob& job, const ManifestOptions& options) {
@@ -107,6 +135,8 @@ Json pod_template(const api::GpuJob& job, const ManifestOptions& options) {
   }
   if (!metadata.contains("labels")) metadata["labels"] = Json::object();
   metadata["labels"].update(labels_of(job));
+  const auto& lease = *job.status.lease;
+  if (lease.shared()) metadata["labels"][api::kSlicesLabel] = std::to_string(lease.slices);
   metadata["finalizers"] = {api::kWorkerFinalizer};
   pod["metadata"] = std::move(metadata);
   auto& spec = pod["spec"];
@@ -117,12 +147,9 @@ Json pod_template(const api::GpuJob& job, const ManifestOptions& options) {
   auto& init = array_at(spec, "initContainers");
   init.insert(init.begin(), launcher_container(options));
   array_at(spec, "volumes").push_back({{"name", kLauncherName}, {"emptyDir", Json::object()}});
-  array_at(spec, "tolerations")
-      .push_back({{"key", api::kLease},
-                  {"operator", "Equal"},
-                  {"value", job.status.lease->id},
-                  {"effect", api::kNoSchedule}});
-  require_lease(spec, job.status.lease->id);
+  array_at(spec, "tolerations").push_back(toleration(job));
+  require_nodes(spec, lease);
+  spread_evenly(spec, lease);
   return pod;
 }
 

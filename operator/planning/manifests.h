@@ -13,7 +13,7 @@ inline constexpr std::int64_t kMasterPort = 29500;  // torchrun's default
 
 struct ManifestOptions {
   std::string launcher_image;
-  std::string gpu_resource;
+  std::string gpu_resource;  // GpuPoolSpec::worker_resource()
 };
 
 // The objects to create for a lease, as JSON. service is empty for one worker.

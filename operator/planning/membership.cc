@@ -92,4 +92,14 @@ std::map<std::string, Members> assign_members(const std::vector<std::shared_ptr<
   return members;
 }
 
+std::shared_ptr<const api::GpuPool> pool_of(const std::vector<std::shared_ptr<const api::GpuPool>>& pools,
+                                            const std::shared_ptr<const api::Node>& node) {
+  const auto members = assign_members(pools, {node});
+  for (const auto& pool : pools) {
+    const auto found = members.find(pool->metadata.name);
+    if (found != members.end() && !found->second.nodes.empty()) return pool;
+  }
+  return nullptr;
+}
+
 }  // namespace gpupool::planning

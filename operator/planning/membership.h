@@ -29,4 +29,8 @@ struct Members {
 std::map<std::string, Members> assign_members(const std::vector<std::shared_ptr<const api::GpuPool>>& pools,
                                               const std::vector<std::shared_ptr<const api::Node>>& nodes);
 
+// The pool that one node belongs to; null if there is none.
+std::shared_ptr<const api::GpuPool> pool_of(const std::vector<std::shared_ptr<const api::GpuPool>>& pools,
+                                            const std::shared_ptr<const api::Node>& node);
+
 }  // namespace gpupool::planning

@@ -54,6 +54,13 @@ std::string lease_taint(const api::Node& node) {
   return {};
 }
 
+std::string pool_taint(const api::Node& node) {
+  for (const auto& taint : node.spec.taints) {
+    if (taint.key == api::kPoolTaint && taint.effect == api::kNoSchedule) return taint.value;
+  }
+  return {};
+}
+
 bool carries_lease(const api::Node& node, const std::string& id) {
   return lease_taint(node) == id && node.metadata.label(api::kNodeLeaseLabel) == id &&
          node.metadata.annotations.contains(api::kLease);

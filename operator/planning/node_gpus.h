@@ -30,6 +30,9 @@ PoolNode describe_node(const api::Node& node, const std::string& resource_name);
 // The value of our lease taint; empty if there is none.
 std::string lease_taint(const api::Node& node);
 
+// The pool named by our pool taint; empty if there is none.
+std::string pool_taint(const api::Node& node);
+
 // Taint, label and annotation of this lease value are all there.
 bool carries_lease(const api::Node& node, const std::string& id);
 

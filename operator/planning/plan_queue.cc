@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <tuple>
 
 #include "api/core/pod_template.h"
 #include "api/v1alpha1/reasons.h"
 #include "planning/choose_nodes.h"
+#include "planning/queue_order.h"
 
 namespace gpupool::planning {
 namespace {
@@ -163,18 +163,9 @@ bool tolerates(const base::json::RawJson& pod_template, const std::vector<api::T
 
 std::map<api::ObjectKey, Verdict> plan_queue(const api::GpuPool& pool, const std::vector<PoolNode>& nodes,
                                              const std::vector<std::shared_ptr<const api::GpuJob>>& queue) {
-  std::vector<std::tuple<std::int64_t, base::WallTime, std::size_t>> order;
-  order.reserve(queue.size());
-  for (std::size_t i = 0; i < queue.size(); ++i) {
-    const auto& job = *queue[i];
-    order.emplace_back(-job.spec.priority, job.metadata.creation_timestamp.value_or(base::WallTime::max()),
-                       i);
-  }
-  std::sort(order.begin(), order.end());
   QueuePass pass(pool, nodes);
   std::map<api::ObjectKey, Verdict> verdicts;
-  for (const auto& [priority, created, i] : order)
-    verdicts[queue[i]->metadata.key()] = pass.decide(*queue[i]);
+  for (const auto* job : in_order(queue)) verdicts[job->metadata.key()] = pass.decide(*job);
   return verdicts;
 }
 

@@ -15,7 +15,8 @@ namespace gpupool::planning {
 struct Verdict {
   std::vector<api::NodeRef> nodes;
   std::string reason;
-  std::string message;  // does not change with every event, or a long queue would be rewritten at each
+  std::string message;      // does not change with every event, or a long queue would be rewritten at each
+  std::int64_t slices = 0;  // of each worker; 0: the nodes as a whole
   bool operator==(const Verdict&) const = default;
 };
 

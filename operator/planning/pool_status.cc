@@ -11,6 +11,8 @@ namespace {
 namespace reason = api::reason;
 constexpr std::size_t kMaxExcluded = 50;
 constexpr std::size_t kMaxNamed = 5;
+constexpr std::size_t kMaxTaintValue = 63;
+constexpr std::int64_t kMiB = std::int64_t{1024} * 1024;
 
 std::string name_some(const std::vector<std::string>& names) {
   std::string text;
@@ -46,12 +48,59 @@ void count_nodes(api::GpuPoolStatus& status, const std::vector<PoolNode>& nodes,
   for (auto& [name, model] : models) status.gpus.models.push_back(std::move(model));
 }
 
+// Why the node, or some of its GPUs, cannot be used.
+std::string complaint(const SharedNode& node) {
+  if (!node.unusable.empty()) return node.unusable;
+  std::string text;
+  for (const auto& note : node.notes) text += (text.empty() ? "" : "; ") + note;
+  return text;
+}
+
+void count_gpus(const SharedNode& node, bool open, api::GpuPoolStatus& status,
+                std::map<std::string, api::PoolGpuModel>& models) {
+  std::int64_t free = 0;
+  for (const auto& gpu : node.gpus) {
+    if (!gpu.healthy) continue;
+    ++status.gpus.total;
+    if (gpu.free < gpu.healthy_slices) ++status.gpus.leased;
+    if (open && gpu.free > 0) ++status.gpus.available;
+    status.slices->total += gpu.healthy_slices;
+    free += gpu.free;
+    auto& model = models[gpu.model];
+    model.model = gpu.model.empty() ? "unknown" : gpu.model;
+    ++model.count;
+    model.memory = base::format_binary(gpu.memory_mib * kMiB);
+  }
+  for (const auto& claim : node.claims) free -= claim.slices;
+  if (!open || free <= 0) return;
+  status.slices->free += free;
+  ++status.nodes.available;
+}
+
+void count_shared(api::GpuPoolStatus& status, const std::vector<SharedNode>& nodes) {
+  status.slices.emplace();
+  std::map<std::string, api::PoolGpuModel> models;
+  for (const auto& node : nodes) {
+    ++status.nodes.total;
+    ++(node.node.ready ? status.nodes.ready : status.nodes.unready);
+    if (node.node.cordoned) ++status.nodes.cordoned;
+    if (node.node.leased || node.held > 0) ++status.nodes.leased;
+    if (auto why = complaint(node); !why.empty()) status.excluded.push_back({node.node.name, std::move(why)});
+    if (!node.unusable.empty()) continue;
+    const bool open = node.node.ready && !node.node.cordoned && !node.node.leased && node.marked &&
+                      node.node.foreign_taints.empty();
+    count_gpus(node, open, status, models);
+  }
+  for (auto& [name, model] : models) status.gpus.models.push_back(std::move(model));
+}
+
 }  // namespace
 
 std::optional<Problem> validate_pool(const api::GpuPool& pool) {
-  if (pool.spec.sharing) {
-    return Problem{reason::kSharingNotSupported,
-                   "spec.sharing is not supported by this version; remove it to lease whole nodes"};
+  if (pool.spec.sharing && pool.metadata.name.size() > kMaxTaintValue) {
+    return Problem{reason::kInvalidSpec,
+                   "metadata.name: the name of a pool with spec.sharing is a taint value and has at most " +
+                       std::to_string(kMaxTaintValue) + " characters"};
   }
   if (auto error = check_pattern(pool.spec.node_name_pattern); !error.empty()) {
     return Problem{reason::kInvalidNodeNamePattern, "spec.nodeNamePattern: " + error};
@@ -67,14 +116,18 @@ std::optional<Problem> validate_pool(const api::GpuPool& pool) {
   return std::nullopt;
 }
 
-api::GpuPoolStatus make_pool_status(const api::GpuPool& pool, const Members& members,
-                                    const std::vector<PoolNode>& nodes, const PoolJobs& jobs,
-                                    base::WallTime now) {
+namespace {
+
+api::GpuPoolStatus begin_status(const api::GpuPool& pool, const Members& members) {
   api::GpuPoolStatus status;
   status.conditions = pool.status.conditions;
   status.observed_generation = pool.metadata.generation;
   status.excluded = members.excluded;
-  count_nodes(status, nodes, pool.spec.gpus);
+  return status;
+}
+
+api::GpuPoolStatus finish_status(api::GpuPoolStatus status, const api::GpuPool& pool, const Members& members,
+                                 const PoolJobs& jobs, base::WallTime now) {
   if (status.excluded.size() > kMaxExcluded) status.excluded.resize(kMaxExcluded);
   status.jobs = {jobs.queued, static_cast<std::int64_t>(jobs.holding.size())};
 
@@ -104,6 +157,24 @@ api::GpuPoolStatus make_pool_status(const api::GpuPool& pool, const Members& mem
   set("Reconciling", pool.metadata.deleting(), pool.metadata.deleting() ? reason::kPoolStopping : "Settled",
       "");
   return status;
+}
+
+}  // namespace
+
+api::GpuPoolStatus make_pool_status(const api::GpuPool& pool, const Members& members,
+                                    const std::vector<PoolNode>& nodes, const PoolJobs& jobs,
+                                    base::WallTime now) {
+  auto status = begin_status(pool, members);
+  count_nodes(status, nodes, pool.spec.gpus);
+  return finish_status(std::move(status), pool, members, jobs, now);
+}
+
+api::GpuPoolStatus make_pool_status(const api::GpuPool& pool, const Members& members,
+                                    const std::vector<SharedNode>& nodes, const PoolJobs& jobs,
+                                    base::WallTime now) {
+  auto status = begin_status(pool, members);
+  count_shared(status, nodes);
+  return finish_status(std::move(status), pool, members, jobs, now);
 }
 
 }  // namespace gpupool::planning

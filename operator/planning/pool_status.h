@@ -7,6 +7,7 @@
 #include "planning/job_validation.h"
 #include "planning/membership.h"
 #include "planning/node_gpus.h"
+#include "planning/shared_node.h"
 
 namespace gpupool::planning {
 
@@ -22,6 +23,10 @@ struct PoolJobs {
 // The status a pool should show. nodes: its members with `leased` set for everything held.
 api::GpuPoolStatus make_pool_status(const api::GpuPool& pool, const Members& members,
                                     const std::vector<PoolNode>& nodes, const PoolJobs& jobs,
+                                    base::WallTime now);
+// Of a sharing pool. nodes: its members with everything claimed on them.
+api::GpuPoolStatus make_pool_status(const api::GpuPool& pool, const Members& members,
+                                    const std::vector<SharedNode>& nodes, const PoolJobs& jobs,
                                     base::WallTime now);
 
 }  // namespace gpupool::planning

@@ -24,6 +24,11 @@ std::string spec_hash(const GpuJobSpec& spec) {
   for (const auto& node : spec.nodes) mix(node);
   mix("");
   mix(spec.pod_template.text);
+  if (spec.slice) {
+    mix(spec.slice->memory);
+    mix(std::to_string(spec.slice->cores.value_or(0)));
+    mix(std::to_string(spec.slice->count.value_or(0)));
+  }
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text(16, '0');
   for (std::size_t i = 0; i < text.size(); ++i) text[i] = kDigits[(hash >> (60 - 4 * i)) & 15U];

@@ -38,6 +38,7 @@ struct GpuJobSpec {
 struct NodeRef {
   std::string name;
   std::string uid;
+  std::int64_t workers = 0;  // that have slices reserved on it; 0 in an exclusive lease
   bool operator==(const NodeRef&) const = default;
 };
 
@@ -74,11 +75,15 @@ struct Lease {
   std::string state;
   std::int64_t attempt = 0;
   std::string spec_hash;
+  std::int64_t slices = 0;  // of each worker; 0: whole nodes, exclusively
   std::vector<NodeRef> nodes;
   std::vector<LostNode> lost;
   std::string outcome;                  // in Releasing
   std::optional<base::WallTime> since;  // when `state` was entered
   bool operator==(const Lease&) const = default;
+
+  // Slices of nodes that others may use too: nothing is written on the nodes, the lease is the reservation.
+  bool shared() const { return slices > 0; }
 };
 
 struct WorkerCounts {
@@ -132,7 +137,8 @@ struct GpuJob {
 std::int64_t worker_count(const GpuJobSpec& spec);
 std::int64_t gpus_of_each_worker(const GpuJobSpec& spec);
 
-// Tells whether pool, gpus, gpusPerWorker, nodes or template changed (FNV-1a over them; 16 hex digits).
+// Tells whether pool, gpus, gpusPerWorker, slice, nodes or template changed (FNV-1a over them; 16 hex
+// digits).
 std::string spec_hash(const GpuJobSpec& spec);
 
 }  // namespace gpupool::api
@@ -164,7 +170,8 @@ struct Schema<api::GpuJobSpec> {
 template <>
 struct Schema<api::NodeRef> {
   using T = api::NodeRef;
-  static constexpr auto fields = std::array{field<&T::name>("name"), field<&T::uid>("uid")};
+  static constexpr auto fields =
+      std::array{field<&T::name>("name"), field<&T::uid>("uid"), field<&T::workers>("workers")};
 };
 template <>
 struct Schema<api::LostNode> {
@@ -177,8 +184,9 @@ struct Schema<api::Lease> {
   using T = api::Lease;
   static constexpr auto fields = std::array{field<&T::id>("id"),           field<&T::state>("state"),
                                             field<&T::attempt>("attempt"), field<&T::spec_hash>("specHash"),
-                                            field<&T::nodes>("nodes"),     field<&T::lost>("lost"),
-                                            field<&T::outcome>("outcome"), field<&T::since>("since")};
+                                            field<&T::slices>("slices"),   field<&T::nodes>("nodes"),
+                                            field<&T::lost>("lost"),       field<&T::outcome>("outcome"),
+                                            field<&T::since>("since")};
 };
 template <>
 struct Schema<api::WorkerCounts> {

@@ -45,6 +45,9 @@ struct GpuPoolSpec {
   PoolGpus gpus;
   std::optional<PoolSharing> sharing;
   std::int64_t node_loss_timeout_seconds = 30;
+
+  // What workers of this pool ask a kubelet for.
+  const std::string& worker_resource() const { return sharing ? sharing->resource_name : gpus.resource_name; }
 };
 
 struct PoolNodeCounts {

@@ -17,6 +17,12 @@ inline constexpr char kPoolFinalizer[] = "gpupool.dev/pool";
 inline constexpr char kJobUidLabel[] = "gpupool.dev/job-uid";
 inline constexpr char kJobNameLabel[] = "gpupool.dev/job-name";
 inline constexpr char kPoolLabel[] = "gpupool.dev/pool";
+// In sharing pools. Taint of the member nodes, with the pool's name: only workers of the pool come there.
+inline constexpr char kPoolTaint[] = "gpupool.dev/pool";
+// Label of the member nodes, with their own UID: workers are bound to the nodes of their lease by it.
+inline constexpr char kMemberLabel[] = "gpupool.dev.node-restriction.kubernetes.io/member";
+// Label of worker pods: how many slices they hold.
+inline constexpr char kSlicesLabel[] = "gpupool.dev/slices";
 // Taint effect: NoSchedule, never NoExecute, so that an owner's running daemons stay.
 inline constexpr char kNoSchedule[] = "NoSchedule";
 

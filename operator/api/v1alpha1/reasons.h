@@ -23,7 +23,7 @@ inline constexpr char kSpecChanged[] = "SpecChanged";
 inline constexpr char kForbidden[] = "Forbidden";
 inline constexpr char kInvalidNodeNamePattern[] = "InvalidNodeNamePattern";
 inline constexpr char kInvalidNodeSelector[] = "InvalidNodeSelector";
-inline constexpr char kSharingNotSupported[] = "SharingNotSupported";
+inline constexpr char kSliceInExclusivePool[] = "SliceInExclusivePool";
 inline constexpr char kNodesInOlderPool[] = "NodesInOlderPool";
 
 // How far a job is.
@@ -40,6 +40,8 @@ inline constexpr char kDeadlineExceeded[] = "DeadlineExceeded";
 inline constexpr char kStartTimeout[] = "StartTimeout";
 inline constexpr char kWorkerLost[] = "WorkerLost";
 inline constexpr char kNodeLost[] = "NodeLost";
+inline constexpr char kPlacementRefused[] =
+    "PlacementRefused";  // a kubelet would not have a worker: slices were gone that reports still showed
 inline constexpr char kDeleted[] = "Deleted";
 
 }  // namespace gpupool::api::reason

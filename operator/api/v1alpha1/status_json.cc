@@ -32,7 +32,10 @@ Json to_json(const std::vector<Condition>& conditions) {
 Json to_json(const std::optional<Lease>& lease) {
   if (!lease) return nullptr;
   auto nodes = Json::array();
-  for (const auto& node : lease->nodes) nodes.push_back({{"name", node.name}, {"uid", node.uid}});
+  for (const auto& node : lease->nodes) {
+    nodes.push_back({{"name", node.name}, {"uid", node.uid}});
+    if (node.workers > 0) nodes.back()["workers"] = node.workers;
+  }
   auto lost = Json::array();
   for (const auto& node : lease->lost) {
     lost.push_back({{"name", node.name}, {"uid", node.uid}, {"id", node.id}});
@@ -41,6 +44,7 @@ Json to_json(const std::optional<Lease>& lease) {
           {"state", lease->state},
           {"attempt", lease->attempt},
           {"specHash", lease->spec_hash},
+          {"slices", lease->slices > 0 ? Json(lease->slices) : Json(nullptr)},
           {"nodes", nodes},
           {"lost", lost.empty() ? Json(nullptr) : lost},
           {"outcome", text_or_null(lease->outcome)},
@@ -84,6 +88,8 @@ std::string status_patch(const std::string& resource_version, const GpuPoolStatu
   }
   auto excluded = Json::array();
   for (const auto& node : status.excluded) excluded.push_back({{"name", node.name}, {"reason", node.reason}});
+  Json slices = nullptr;
+  if (status.slices) slices = {{"total", status.slices->total}, {"free", status.slices->free}};
   const auto& nodes = status.nodes;
   return patch(resource_version,
                {{"observedGeneration", status.observed_generation},
@@ -100,6 +106,7 @@ std::string status_patch(const std::string& resource_version, const GpuPoolStatu
                   {"leased", status.gpus.leased},
                   {"available", status.gpus.available},
                   {"models", models}}},
+                {"slices", slices},
                 {"jobs", {{"queued", status.jobs.queued}, {"running", status.jobs.running}}},
                 {"excluded", excluded.empty() ? Json(nullptr) : excluded}});
 }

@@ -4,6 +4,7 @@
 #include "api/core/pod.h"
 #include "api/core/workload.h"
 #include "api/v1alpha1/gpu_job.h"
+#include "api/v1alpha1/gpu_node.h"
 #include "api/v1alpha1/gpu_pool.h"
 #include "api/v1alpha1/names.h"
 #include "controllers/cluster/newest.h"
@@ -13,6 +14,7 @@ namespace gpupool::controllers {
 
 inline constexpr char kByJobUid[] = "job-uid";
 inline constexpr char kByUid[] = "uid";
+inline constexpr char kByNode[] = "node";
 
 // Everything the controllers watch, made once in main. Children are watched by label, so that other workloads
 // cost nothing.
@@ -21,6 +23,7 @@ struct Caches {
       : pools(client, {}, clock, metrics, log),
         jobs(client, {}, clock, metrics, log),
         nodes(client, {}, clock, metrics, log),
+        gpu_nodes(client, {}, clock, metrics, log),
         pods(client, workers(), clock, metrics, log),
         stateful_sets(client, workers(), clock, metrics, log),
         batch_jobs(client, workers(), clock, metrics, log),
@@ -31,18 +34,30 @@ struct Caches {
     index_by_job(stateful_sets.store());
     index_by_job(batch_jobs.store());
     index_by_job(services.store());
+    pods.store().add_index(kByNode, [](const api::Pod& pod) { return std::vector{pod.spec.node_name}; });
     jobs.store().add_index(kByUid, [](const api::GpuJob& job) { return std::vector{job.metadata.uid}; });
   }
 
   runtime::Informer<api::GpuPool> pools;
   runtime::Informer<api::GpuJob> jobs;
   runtime::Informer<api::Node> nodes;
+  runtime::Informer<api::GpuNode> gpu_nodes;
   runtime::Informer<api::Pod> pods;
   runtime::Informer<api::StatefulSet> stateful_sets;
   runtime::Informer<api::BatchJob> batch_jobs;
   runtime::Informer<api::Service> services;
   Newest<api::GpuJob> newest_jobs;
   Newest<api::Node> newest_nodes;
+
+  // What the node's device plugin reports; null if there is nothing, or only of an earlier node of this name.
+  std::shared_ptr<const api::GpuNode> report_of(const api::Node& node) const {
+    auto report = gpu_nodes.store().get({"", node.metadata.name});
+    if (report == nullptr) return nullptr;
+    for (const auto& owner : report->metadata.owner_references) {
+      if (owner.kind == api::Node::kType.kind && owner.uid != node.metadata.uid) return nullptr;
+    }
+    return report;
+  }
 
  private:
   static runtime::ReflectorOptions workers() {

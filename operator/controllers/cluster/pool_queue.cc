@@ -7,6 +7,7 @@
 #include "api/v1alpha1/reasons.h"
 #include "planning/job_status.h"
 #include "planning/job_validation.h"
+#include "planning/plan_slices.h"
 #include "planning/pool_status.h"
 
 namespace gpupool::controllers {
@@ -14,10 +15,10 @@ namespace {
 
 namespace reason = api::reason;
 
-bool waits(const api::GpuJob& job, const std::string& gpu_resource) {
+bool waits(const api::GpuJob& job, const api::GpuPool& pool) {
   if (planning::holds_nodes(job.status) || job.metadata.deleting() || job.spec.suspend) return false;
   if (job.status.phase == api::phase::kSucceeded || job.status.phase == api::phase::kFailed) return false;
-  return !planning::validate_job(job, gpu_resource);
+  return !planning::validate_job(job, &pool);
 }
 
 // Why nobody gets nodes of this pool; nothing if it works.
@@ -34,31 +35,48 @@ std::optional<planning::Verdict> closed(const api::GpuPool& pool) {
 
 }  // namespace
 
+std::set<std::string> PoolQueue::leased_locked(bool as_a_whole) const {
+  std::set<std::string> leased;
+  for (const auto& [key, grant] : granted_) {
+    if (as_a_whole && grant.slices > 0) continue;
+    for (const auto& node : grant.nodes) leased.insert(node.name);
+  }
+  for (const auto& job : caches_.newest_jobs.list()) {
+    if (!job->status.lease || (as_a_whole && job->status.lease->shared())) continue;
+    for (const auto& node : job->status.lease->nodes) leased.insert(node.name);
+    for (const auto& node : job->status.lease->lost) leased.insert(node.name);
+  }
+  return leased;
+}
+
 PoolView PoolQueue::view_locked(const std::shared_ptr<const api::GpuPool>& pool) {
   PoolView view;
   view.pool = pool;
-  const auto& resource = pool->spec.gpus.resource_name;
-  std::set<std::string> leased;
-  for (const auto& [key, nodes] : granted_) {
-    for (const auto& node : nodes) leased.insert(node.name);
-  }
   for (const auto& job : caches_.newest_jobs.list()) {
-    if (job->status.lease) {
-      for (const auto& node : job->status.lease->nodes) leased.insert(node.name);
-      for (const auto& node : job->status.lease->lost) leased.insert(node.name);
-    }
     if (job->spec.pool != pool->metadata.name) continue;
     if (planning::holds_nodes(job->status)) view.holding.push_back(job->metadata.key().to_string());
-    if (!granted_.contains(job->metadata.key()) && waits(*job, resource)) view.queue.push_back(job);
+    if (!granted_.contains(job->metadata.key()) && waits(*job, *pool)) view.queue.push_back(job);
   }
   std::stable_sort(view.queue.begin(), view.queue.end(), [this](const auto& a, const auto& b) {
     return arrival_locked(a->metadata.uid) < arrival_locked(b->metadata.uid);
   });
   view.members = planning::assign_members(caches_.pools.store().list(),
                                           caches_.newest_nodes.list())[pool->metadata.name];
+  const bool shares = pool->spec.sharing.has_value();
+  const auto leased = leased_locked(shares);
+  auto occupants =
+      shares ? slices_.occupants(view.members.nodes, granted_) : std::map<std::string, planning::Occupants>();
   for (const auto& node : view.members.nodes) {
-    view.nodes.push_back(planning::describe_node(*node, resource));
-    if (leased.contains(node->metadata.name)) view.nodes.back().leased = true;
+    const bool held = leased.contains(node->metadata.name);
+    if (shares) {
+      const auto report = caches_.report_of(*node);
+      view.shared.push_back(
+          planning::describe_shared_node(*node, report.get(), *pool, occupants[node->metadata.name]));
+      if (held) view.shared.back().node.leased = true;
+    } else {
+      view.nodes.push_back(planning::describe_node(*node, pool->spec.gpus.resource_name));
+      if (held) view.nodes.back().leased = true;
+    }
   }
   return view;
 }
@@ -72,10 +90,12 @@ std::uint64_t PoolQueue::arrival_locked(const std::string& job_uid) const {
 const PoolQueue::Verdicts& PoolQueue::plan_locked(const std::shared_ptr<const api::GpuPool>& pool) {
   const auto found = planned_.find(pool->metadata.name);
   if (found != planned_.end()) return found->second;
-  const auto view = view_locked(pool);
+  auto view = view_locked(pool);
   Verdicts verdicts;
   if (const auto shut = closed(*pool)) {
     for (const auto& job : view.queue) verdicts[job->metadata.key()] = *shut;
+  } else if (pool->spec.sharing) {
+    verdicts = planning::plan_slices(*pool, std::move(view.shared), view.queue);
   } else {
     verdicts = planning::plan_queue(*pool, view.nodes, view.queue);
   }
@@ -93,17 +113,17 @@ planning::Verdict PoolQueue::verdict(const api::GpuJob& job) {
     found = plan_locked(pool).find(job.metadata.key());
     if (found == plan_locked(pool).end()) return {{}, reason::kWaitingForNodes, "waiting for its turn"};
   }
-  if (!found->second.nodes.empty()) granted_[job.metadata.key()] = found->second.nodes;
+  if (!found->second.nodes.empty()) granted_[job.metadata.key()] = found->second;
   return found->second;
 }
 
 std::vector<api::NodeRef> PoolQueue::replace(const api::GpuJob& job, const std::vector<std::string>& kept) {
   const auto pool = caches_.pools.store().get({"", job.spec.pool});
-  if (pool == nullptr || closed(*pool)) return {};
+  if (pool == nullptr || pool->spec.sharing || closed(*pool)) return {};
   const std::lock_guard lock(mutex_);
   granted_.erase(job.metadata.key());
   auto nodes = planning::replace_nodes(*pool, view_locked(pool).nodes, job, kept);
-  if (!nodes.empty()) granted_[job.metadata.key()] = nodes;
+  if (!nodes.empty()) granted_[job.metadata.key()] = {nodes, "", ""};
   planned_.erase(job.spec.pool);
   return nodes;
 }

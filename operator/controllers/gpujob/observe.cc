@@ -24,9 +24,8 @@ planning::Observation JobObserver::observe(const Pass& pass) {
       .now = clock_.wall()};
   seen.pods = pass.live_pods ? *pass.live_pods : caches_.pods.store().by_index(kByJobUid, job.metadata.uid);
   seen.children = pass.live_children ? *pass.live_children : children_.cached(job);
-  seen.gpu_resource = gpu_resource(job);
   if (job.status.lease) seen.worker_container = planning::worker_container(job.spec);
-  if (may_be_granted(job) && pool != nullptr && !planning::validate_job(job, seen.gpu_resource)) {
+  if (may_be_granted(job) && pool != nullptr && !planning::validate_job(job, pool.get())) {
     seen.verdict = queue_.verdict(job);
   }
   seen.live = pass.live_pods.has_value();
@@ -53,7 +52,10 @@ base::Result<void> JobObserver::look_live(Pass& pass, std::stop_token stop) {
 
 std::string JobObserver::gpu_resource(const api::GpuJob& job) const {
   const auto pool = caches_.pools.store().get({"", job.spec.pool});
-  return pool != nullptr ? pool->spec.gpus.resource_name : api::PoolGpus{}.resource_name;
+  const bool shared = job.status.lease && job.status.lease->shared();
+  const bool as_leased = pool != nullptr && pool->spec.sharing.has_value() == shared;
+  if (as_leased) return pool->spec.worker_resource();
+  return shared ? api::PoolSharing{}.resource_name : api::PoolGpus{}.resource_name;
 }
 
 }  // namespace gpupool::controllers

@@ -34,7 +34,7 @@ class JobObserver {
   planning::Observation observe(const Pass& pass);
   // Reads pods and children of the job from the server into the pass.
   base::Result<void> look_live(Pass& pass, std::stop_token stop);
-  // What the job's pool calls a GPU.
+  // What the workers of the job ask a kubelet for.
   std::string gpu_resource(const api::GpuJob& job) const;
 
  private:

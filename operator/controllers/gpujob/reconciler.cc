@@ -15,17 +15,25 @@ std::optional<runtime::Requeue> again_after(std::optional<base::Duration> after)
 }
 constexpr std::nullopt_t kGoOn = std::nullopt;
 
-// Ends the job's grant when the reconcile does, however it does.
+// Ends the job's grant when the reconcile does, unless it is not known whether the lease was written: the
+// next reconcile of the job finds out.
 class GrantGuard {
  public:
   GrantGuard(PoolQueue& queue, const api::ObjectKey& key) : queue_(queue), key_(key) {}
-  ~GrantGuard() { queue_.settle(key_); }
+  ~GrantGuard() {
+    if (!in_doubt_) queue_.settle(key_);
+  }
   GrantGuard(const GrantGuard&) = delete;
   GrantGuard& operator=(const GrantGuard&) = delete;
+  void look_at(const base::Error& error) {
+    in_doubt_ = error.code == base::ErrorCode::kTransport || error.code == base::ErrorCode::kTimeout ||
+                error.code == base::ErrorCode::kServer;
+  }
 
  private:
   PoolQueue& queue_;
   const api::ObjectKey& key_;
+  bool in_doubt_ = false;
 };
 
 bool same_lease(const api::GpuJobStatus& a, const api::GpuJobStatus& b) {
@@ -38,15 +46,18 @@ base::Result<runtime::Requeue> GpuJobReconciler::reconcile(const api::ObjectKey&
                                                            std::stop_token stop) {
   Pass pass;
   pass.job = tools_.caches.newest_jobs.get(key);
+  GrantGuard guard(tools_.queue, key);
   if (pass.job == nullptr) return runtime::Requeue{};
-  const GrantGuard guard(tools_.queue, key);
   for (int steps = 0; steps < kMaxSteps; ++steps) {
     if (stop.stop_requested()) return base::fail(base::ErrorCode::kCancelled, "stopping");
     const auto next = planning::plan_job(tools_.observer.observe(pass));
     auto done = std::visit([&](const auto& what) { return perform(pass, what, stop); }, next);
     if (!done && done.error().code == base::ErrorCode::kNotFound)
       return runtime::Requeue{};  // the job is gone
-    if (!done) return tl::unexpected<base::Error>(done.error());
+    if (!done) {
+      guard.look_at(done.error());
+      return tl::unexpected<base::Error>(done.error());
+    }
     if (*done) return **done;
   }
   log.warning("a reconcile took too many steps");

@@ -65,7 +65,9 @@ base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey
   }
   count_phases();
   const planning::PoolJobs jobs{view->holding, static_cast<std::int64_t>(view->queue.size())};
-  const auto status = planning::make_pool_status(pool, view->members, view->nodes, jobs, clock_.wall());
+  const auto status = pool.spec.sharing
+                          ? planning::make_pool_status(pool, view->members, view->shared, jobs, clock_.wall())
+                          : planning::make_pool_status(pool, view->members, view->nodes, jobs, clock_.wall());
   if (status == pool.status) return runtime::Requeue{};
   if (const auto wait = until_next_write(key.name); wait > base::Duration::zero())
     return runtime::Requeue{wait};

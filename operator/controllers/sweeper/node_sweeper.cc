@@ -23,7 +23,8 @@ bool explains(const api::GpuJob& job, const api::Node& node, const std::string& 
   const auto& lease = *job.status.lease;
   const auto& name = node.metadata.name;
   const auto& uid = node.metadata.uid;
-  const bool held = std::any_of(lease.nodes.begin(), lease.nodes.end(),
+  const bool held = !lease.shared() &&
+                    std::any_of(lease.nodes.begin(), lease.nodes.end(),
                                 [&](const api::NodeRef& ref) { return ref.name == name && ref.uid == uid; });
   return held || std::any_of(lease.lost.begin(), lease.lost.end(), [&](const api::LostNode& lost) {
            return lost.name == name && lost.uid == uid && lost.id == value;

@@ -98,9 +98,6 @@ class BadPoolTest(FakeClusterCase):
     def test_pattern_that_does_not_compile(self):
         self.check_stalled({"nodeNamePattern": "gpu-[a-z"}, "InvalidNodeNamePattern", {"nodeNamePattern": None})
 
-    def test_sharing_is_not_supported_yet(self):
-        self.check_stalled({"sharing": {}}, "SharingNotSupported", {"sharing": None})
-
     def test_pattern_made_to_backtrack(self):
         """A backtracking engine would need years for this one."""
         self.api.patch("gpupools", self.pool, {"spec": {"nodeNamePattern": "^(([-a-z0-9]+)+)+!$"}})

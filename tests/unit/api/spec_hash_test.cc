@@ -35,6 +35,9 @@ TEST(SpecHash, ChangesWithEachIdentityField) {
       [](auto& spec) { spec.nodes = {"b", "a"}; },
       [](auto& spec) { spec.nodes.clear(); },
       [](auto& spec) { spec.pod_template.text = R"({"spec":{"x":1}})"; },
+      [](auto& spec) { spec.slice = JobSlice{"4Gi", {}, {}}; },
+      [](auto& spec) { spec.slice = JobSlice{"4Gi", 30, {}}; },
+      [](auto& spec) { spec.slice = JobSlice{"", {}, 30}; },
   };
   std::vector<std::string> seen = {spec_hash(make_spec())};
   for (const auto& change : changes) {

@@ -21,7 +21,8 @@ GpuJobStatus full_status() {
                        lease_state::kReleasing,
                        2,
                        "00ff",
-                       {{"a", "uid-a"}, {"b", "uid-b"}},
+                       4,
+                       {{"a", "uid-a", 2}, {"b", "uid-b", 1}},
                        {{"c", "uid-c", "uid.2"}},
                        outcome::kQueued,
                        at(3)};
@@ -105,6 +106,7 @@ GpuPoolStatus full_pool_status() {
   status.conditions = {{"Ready", "True", 2, at(1), "MembersCounted", "3 nodes"}};
   status.nodes = {6, 5, 1, 1, 2, 3};
   status.gpus = {12, 4, 8, {{"A", 8, "16Gi"}, {"B", 4, "24Gi"}}};
+  status.slices = PoolSliceCounts{40, 13};
   status.jobs = {3, 2};
   status.excluded = {{"n", "GPU memory is below 16Gi"}};
   return status;

@@ -38,6 +38,42 @@ api::GpuPool make_pool(const std::string& name) {
   return pool;
 }
 
+api::GpuPool make_sharing_pool(const std::string& name) {
+  auto pool = make_pool(name);
+  pool.spec.sharing.emplace();
+  return pool;
+}
+
+api::Node make_shared_member(const std::string& name, std::int64_t slices, const std::string& pool) {
+  auto node = make_node(name, 0);
+  node.status.allocatable[kSlices] = std::to_string(slices);
+  node.spec.taints.push_back({api::kPoolTaint, pool, api::kNoSchedule});
+  node.metadata.labels[api::kMemberLabel] = node.metadata.uid;
+  return node;
+}
+
+api::GpuNode make_report(const std::string& node, std::int64_t gpus, std::int64_t split) {
+  api::GpuNode report;
+  report.metadata.name = node;
+  for (std::int64_t i = 0; i < gpus; ++i) {
+    api::GpuNodeGpu gpu;
+    gpu.index = i;
+    gpu.uuid = "GPU-" + node + "-" + std::to_string(i);
+    gpu.model = "A";
+    gpu.memory_mib = 16000;
+    gpu.health = "Healthy";
+    gpu.resource_name = kSlices;
+    gpu.slices = {split, split, 16000 / split, 100 / split};
+    report.status.gpus.push_back(gpu);
+  }
+  return report;
+}
+
+void show_pod(api::GpuNode& report, std::size_t gpu, const std::string& pod, std::int64_t slices) {
+  report.status.gpus.at(gpu).pods.push_back({"ns", pod, slices});
+  report.status.gpus.at(gpu).slices.free -= slices;
+}
+
 api::GpuJob make_job(const std::string& name, std::int64_t gpus, std::int64_t gpus_per_worker) {
   api::GpuJob job;
   job.metadata.name = name;

@@ -7,6 +7,7 @@
 #include "api/core/node.h"
 #include "api/core/pod.h"
 #include "api/v1alpha1/gpu_job.h"
+#include "api/v1alpha1/gpu_node.h"
 #include "api/v1alpha1/gpu_pool.h"
 #include "planning/node_gpus.h"
 
@@ -14,6 +15,7 @@
 namespace gpupool::test {
 
 inline constexpr char kGpus[] = "nvidia.com/gpu";
+inline constexpr char kSlices[] = "gpupool.dev/vgpu";
 inline constexpr char kWorker[] = "train";
 
 // So many seconds after one fixed moment.
@@ -24,6 +26,13 @@ api::Node make_node(const std::string& name, std::int64_t gpus = 1, const std::s
 planning::PoolNode make_pool_node(const std::string& name, std::int64_t gpus = 1,
                                   const std::string& model = "A");
 api::GpuPool make_pool(const std::string& name = "lab");
+// A pool with sharing, and a node of it with its marks and so many slices to hand out.
+api::GpuPool make_sharing_pool(const std::string& name = "lab");
+api::Node make_shared_member(const std::string& name, std::int64_t slices, const std::string& pool = "lab");
+// What the plugin of a node says of GPUs of 16000 MiB, each cut into `split` slices that nobody has.
+api::GpuNode make_report(const std::string& node, std::int64_t gpus, std::int64_t split = 10);
+// A pod takes slices of a GPU in the report.
+void show_pod(api::GpuNode& report, std::size_t gpu, const std::string& pod, std::int64_t slices);
 // A valid job of namespace "ns" with the worker container kWorker.
 api::GpuJob make_job(const std::string& name = "job", std::int64_t gpus = 1,
                      std::int64_t gpus_per_worker = 1);

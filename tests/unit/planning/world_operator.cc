@@ -54,7 +54,6 @@ planning::Observation World::observe(const Pass& pass) {
   seen.replace = [this](const std::vector<std::string>& kept) {
     return pool ? planning::replace_nodes(*pool, pool_nodes(), job, kept) : std::vector<api::NodeRef>();
   };
-  seen.gpu_resource = kGpus;
   seen.worker_container = kWorker;
   if (pool && !planning::holds_nodes(job.status)) {
     seen.verdict = planning::plan_queue(*pool, pool_nodes(), {share(job)})[job.metadata.key()];

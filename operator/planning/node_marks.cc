@@ -1,0 +1,80 @@
+#include "planning/node_marks.h"
+
+#include <algorithm>
+
+#include "api/v1alpha1/names.h"
+#include "planning/node_gpus.h"
+#include "planning/pool_status.h"
+
+namespace gpupool::planning {
+namespace {
+
+constexpr std::size_t kMaxLabel = 63;
+
+std::optional<std::string> label_of(const api::Node& node, const std::string& key) {
+  const auto found = node.metadata.labels.find(key);
+  return found == node.metadata.labels.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool is_alphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+// A report may hold anything; what cannot be a label value would be refused for ever.
+std::string as_label(std::string text) {
+  for (auto& c : text) {
+    if (!is_alphanumeric(c) && c != '-' && c != '_' && c != '.') c = '-';
+  }
+  if (text.size() > kMaxLabel) text.resize(kMaxLabel);
+  while (!text.empty() && !is_alphanumeric(text.back())) text.pop_back();
+  const auto begin = std::find_if(text.begin(), text.end(), is_alphanumeric);
+  return {begin, text.end()};
+}
+
+void describe_gpus(const api::GpuNode& report, NodeMarks& marks) {
+  const auto& gpus = report.status.gpus;
+  if (gpus.empty()) return;  // no driver now; it had GPUs of this kind, and will have them again
+  const auto alike = [&](const auto& field) {
+    return std::all_of(gpus.begin(), gpus.end(),
+                       [&](const api::GpuNodeGpu& gpu) { return gpu.*field == gpus.front().*field; });
+  };
+  marks.model_label = as_label(gpus.front().model);
+  if (marks.model_label->empty() || !alike(&api::GpuNodeGpu::model)) marks.model_label.reset();
+  const auto least = std::min_element(gpus.begin(), gpus.end(), [](const auto& a, const auto& b) {
+                       return a.memory_mib < b.memory_mib;
+                     })->memory_mib;
+  marks.memory_label.reset();
+  if (least > 0) marks.memory_label = std::to_string(least) + "Mi";
+}
+
+}  // namespace
+
+NodeMarks marks_of(const api::Node& node) {
+  NodeMarks marks;
+  if (auto pool = pool_taint(node); !pool.empty()) marks.pool_taint = std::move(pool);
+  marks.member_label = label_of(node, api::kMemberLabel);
+  marks.model_label = label_of(node, api::kGpuModelLabel);
+  marks.memory_label = label_of(node, api::kGpuMemoryLabel);
+  return marks;
+}
+
+NodeMarks wanted_marks(const api::Node& node, const api::GpuPool* pool, const api::GpuNode* report,
+                       bool in_use) {
+  auto marks = marks_of(node);
+  if (report != nullptr) describe_gpus(*report, marks);
+  const bool shares = pool != nullptr && pool->spec.sharing && !validate_pool(*pool);
+  const auto& name = pool != nullptr ? pool->metadata.name : std::string();
+  const bool of_another = marks.pool_taint && *marks.pool_taint != name;
+  if (in_use && (of_another || !shares)) return marks;
+  if (!shares) {
+    marks.pool_taint.reset();
+    marks.member_label.reset();
+  } else if (lease_taint(node).empty() || marks.pool_taint) {
+    // A node that is leased as a whole joins when that lease ends: its workers do not tolerate this taint.
+    marks.pool_taint = name;
+    marks.member_label = node.metadata.uid;
+  }
+  return marks;
+}
+
+}  // namespace gpupool::planning

@@ -1,0 +1,174 @@
+#include "planning/plan_slices.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "api/v1alpha1/reasons.h"
+#include "planning/choose_slices.h"
+#include "planning/queue_order.h"
+
+namespace gpupool::planning {
+namespace {
+
+using Nodes = std::vector<const SharedNode*>;
+namespace reason = api::reason;
+
+// What one job asks of a pool.
+struct Demand {
+  const api::GpuJob& job;
+  SliceNeed need;
+  std::int64_t workers;
+
+  std::string text() const {
+    return std::to_string(workers) + (workers == 1 ? " worker with " : " workers with ") + need.text() +
+           (workers == 1 ? "" : " each");
+  }
+};
+
+// One pass over a pool's queue.
+class SlicePass {
+ public:
+  SlicePass(const api::GpuPool& pool, std::vector<SharedNode> nodes)
+      : pool_(pool), one_model_(pool.spec.gpus.homogeneous), nodes_(std::move(nodes)) {
+    for (const auto& node : nodes_) {
+      empty_.push_back(emptied(node, false));
+      sound_.push_back(emptied(node, true));
+    }
+  }
+
+  Verdict decide(const api::GpuJob& job) {
+    const Demand demand{job, need_of(job.spec), api::worker_count(job.spec)};
+    return job.spec.nodes.empty() ? decide_any(demand) : decide_named(demand);
+  }
+
+ private:
+  static bool open_to(const SharedNode& node, const Demand& demand) {
+    return node.node.ready && !node.node.cordoned && node.marked && !node.node.leased &&
+           tolerates(demand.job.spec.pod_template, node.node.foreign_taints);
+  }
+
+  Nodes usable(const std::vector<SharedNode>& nodes) const {
+    Nodes kept;
+    for (const auto& node : nodes) {
+      if (node.unusable.empty()) kept.push_back(&node);
+    }
+    return kept;
+  }
+
+  static Nodes open_nodes(const Nodes& nodes, const Demand& demand) {
+    Nodes kept;
+    std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(kept),
+                 [&](const SharedNode* node) { return open_to(*node, demand); });
+    return kept;
+  }
+
+  Nodes unclaimed(Nodes nodes) const {
+    std::erase_if(nodes, [&](const SharedNode* node) { return kept_for_others_.contains(node->node.name); });
+    return nodes;
+  }
+
+  Verdict grant(const SlicePlacement& placement) {
+    for (const auto& ref : placement.nodes) {
+      const auto found = std::find_if(nodes_.begin(), nodes_.end(),
+                                      [&](const SharedNode& node) { return node.node.name == ref.name; });
+      const auto gpus = found->gpus.front().size.count;
+      const Claim claim{placement.slices, std::max<std::int64_t>(1, (placement.slices + gpus - 1) / gpus)};
+      found->claims.insert(found->claims.end(), static_cast<std::size_t>(ref.workers), claim);
+      found->held += placement.slices * ref.workers;
+    }
+    return {placement.nodes, "", "", placement.slices};
+  }
+
+  // The job could run if others gave back: nobody behind it may take what it waits for.
+  Verdict wait(const Demand& demand, const Nodes& wanted, bool behind) {
+    for (const auto* node : wanted) kept_for_others_.insert(node->node.name);
+    const std::string message = "waiting in pool " + pool_.metadata.name + " for slices for " + demand.text();
+    return behind ? Verdict{{}, reason::kBehindOthers, message + "; jobs before it in the queue come first"}
+                  : Verdict{{}, reason::kWaitingForNodes, message};
+  }
+
+  Verdict decide_any(const Demand& demand) {
+    const auto choose = [&](const Nodes& nodes) {
+      return choose_slices(nodes, demand.need, demand.workers, one_model_);
+    };
+    const auto all = usable(nodes_);
+    if (all.empty() && !nodes_.empty()) {
+      return {{},
+              reason::kWaitingForNodes,
+              "pool " + pool_.metadata.name + " has no GPU that can be shared now; see its status.excluded"};
+    }
+    const auto open = open_nodes(all, demand);
+    if (const auto now = choose(unclaimed(open))) return grant(*now);
+    const auto possible = open_nodes(usable(empty_), demand);
+    if (choose(possible)) return wait(demand, possible, choose(open).has_value());
+    const auto sound = usable(sound_);
+    if (choose(sound)) {
+      return {
+          {},
+          reason::kWaitingForNodes,
+          "pool " + pool_.metadata.name + " could hold " + demand.text() +
+              " only with nodes that are not ready, cordoned, tainted or not yet marked, or with sick GPUs"};
+    }
+    const bool mixed = one_model_ && choose_slices(sound, demand.need, demand.workers, false);
+    return {{},
+            mixed ? reason::kNoMatchingModel : reason::kTooLarge,
+            "pool " + pool_.metadata.name + (mixed ? " has no single GPU model for " : " is too small for ") +
+                demand.text()};
+  }
+
+  Verdict decide_named(const Demand& demand) {
+    Nodes named;
+    Nodes empty;
+    Nodes sound;
+    for (const auto& name : demand.job.spec.nodes) {
+      const auto found = std::find_if(nodes_.begin(), nodes_.end(),
+                                      [&](const SharedNode& node) { return node.node.name == name; });
+      if (found == nodes_.end()) {
+        return {
+            {}, reason::kNoSuchNode, "node " + name + " of spec.nodes is not in pool " + pool_.metadata.name};
+      }
+      if (!found->unusable.empty()) {
+        return {{}, reason::kWaitingForNodes, "node " + name + " of spec.nodes: " + found->unusable};
+      }
+      named.push_back(&*found);
+      empty.push_back(&empty_[static_cast<std::size_t>(found - nodes_.begin())]);
+      sound.push_back(&sound_[static_cast<std::size_t>(found - nodes_.begin())]);
+    }
+    const auto place = [&](const Nodes& nodes) {
+      return place_slices(nodes, demand.need, demand.workers, one_model_);
+    };
+    if (!place(sound)) {
+      return {{},
+              reason::kTooLarge,
+              "the nodes of spec.nodes are too small, or too different, for " + demand.text()};
+    }
+    if (open_nodes(named, demand).size() < named.size() || !place(empty)) {
+      return {{},
+              reason::kWaitingForNodes,
+              "a node of spec.nodes is not ready, cordoned or tainted, or has a sick GPU"};
+    }
+    const auto now = place(named);
+    if (now && unclaimed(named).size() == named.size()) return grant(*now);
+    return wait(demand, named, now.has_value());
+  }
+
+  const api::GpuPool& pool_;
+  bool one_model_;
+  std::vector<SharedNode> nodes_;
+  std::vector<SharedNode> empty_;  // the same nodes with nobody on them
+  std::vector<SharedNode> sound_;  // and with all their GPUs healthy
+  std::set<std::string> kept_for_others_;
+};
+
+}  // namespace
+
+std::map<api::ObjectKey, Verdict> plan_slices(const api::GpuPool& pool, std::vector<SharedNode> nodes,
+                                              const std::vector<std::shared_ptr<const api::GpuJob>>& queue) {
+  SlicePass pass(pool, std::move(nodes));
+  std::map<api::ObjectKey, Verdict> verdicts;
+  for (const auto* job : in_order(queue)) verdicts[job->metadata.key()] = pass.decide(*job);
+  return verdicts;
+}
+
+}  // namespace gpupool::planning

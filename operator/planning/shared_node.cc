@@ -1,0 +1,174 @@
+#include "planning/shared_node.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "api/v1alpha1/names.h"
+#include "base/quantity.h"
+
+namespace gpupool::planning {
+namespace {
+
+constexpr std::int64_t kMiB = std::int64_t{1024} * 1024;
+constexpr std::int64_t kMilli = 1000;
+
+// floor(amount x scaling / count), in integers as the device plugin does it.
+std::int64_t share_of(std::int64_t amount, double scaling, std::int64_t count) {
+  return amount * std::llround(scaling * static_cast<double>(kMilli)) / (kMilli * count);
+}
+
+// Empty, or how the GPU is cut otherwise than the pool promises.
+std::string broken_promise(const api::GpuNodeGpu& gpu, const api::PoolSharing& promised) {
+  const auto& slices = gpu.slices;
+  if (slices.total < 1) return "has no slices";
+  if (promised.device_split_count && slices.total != *promised.device_split_count) {
+    return "has " + std::to_string(slices.total) + " slices, and the pool promises " +
+           std::to_string(*promised.device_split_count);
+  }
+  const auto differs = [&](const std::optional<double>& scaling, std::int64_t amount, std::int64_t each) {
+    return scaling && share_of(amount, *scaling, slices.total) != each;
+  };
+  if (differs(promised.device_memory_scaling, gpu.memory_mib, slices.memory_mib)) {
+    return "has slices of " + std::to_string(slices.memory_mib) +
+           " MiB, which is not spec.sharing.deviceMemoryScaling of the pool";
+  }
+  if (differs(promised.device_core_scaling, 100, slices.cores)) {
+    return "has slices of " + std::to_string(slices.cores) +
+           " % cores, which is not spec.sharing.deviceCoreScaling of the pool";
+  }
+  return {};
+}
+
+// Empty, or why the pool does not want such a GPU.
+std::string unwanted(const api::GpuNodeGpu& gpu, const api::PoolGpus& wanted) {
+  if (!wanted.models.empty() &&
+      std::find(wanted.models.begin(), wanted.models.end(), gpu.model) == wanted.models.end()) {
+    return "model " + gpu.model + " is not in spec.gpus.models";
+  }
+  if (!wanted.min_memory.empty() &&
+      gpu.memory_mib * kMiB < base::parse_quantity(wanted.min_memory).value_or(0)) {
+    return "memory is below " + wanted.min_memory;
+  }
+  return {};
+}
+
+SharedGpu describe_gpu(const api::GpuNodeGpu& gpu) {
+  SharedGpu described;
+  described.index = gpu.index;
+  described.model = gpu.model;
+  described.memory_mib = gpu.memory_mib;
+  described.size = {gpu.slices.total, gpu.slices.memory_mib, gpu.slices.cores};
+  described.healthy = gpu.health == "Healthy";
+  std::int64_t in_pods = 0;
+  for (const auto& pod : gpu.pods) in_pods += pod.slices;
+  // The report's count of free slices leaves out sick ones; those in pods are counted whatever they are.
+  if (described.healthy) described.healthy_slices = std::min(gpu.slices.total, gpu.slices.free + in_pods);
+  return described;
+}
+
+class Describer {
+ public:
+  Describer(const api::GpuPool& pool, const Occupants& occupants)
+      : pool_(pool), resource_(pool.spec.worker_resource()), occupants_(occupants) {}
+
+  void read(const api::GpuNode& report, SharedNode& node) {
+    for (const auto& gpu : report.status.gpus) {
+      const auto held = count_pods(gpu);
+      if (gpu.resource_name == resource_) node.held += held;
+      const auto name = "GPU " + std::to_string(gpu.index);
+      const auto reason = gpu.reason.empty() ? std::string() : ": " + gpu.reason;
+      if (gpu.resource_name != resource_ || gpu.mig) {
+        node.notes.push_back(name + " is not offered as " + resource_ + reason);
+        continue;
+      }
+      auto trouble = broken_promise(gpu, *pool_.spec.sharing);
+      if (trouble.empty()) trouble = unwanted(gpu, pool_.spec.gpus);
+      auto described = describe_gpu(gpu);
+      if (!trouble.empty()) {
+        node.notes.push_back(name + " " + trouble);
+        // Nobody can keep a kubelet from using it, so a worker of the pool must not come to its node at all.
+        if (described.healthy) node.unusable = name + " " + trouble;
+        continue;
+      }
+      if (!described.healthy) node.notes.push_back(name + " is not healthy" + reason);
+      described.free = std::max<std::int64_t>(0, described.healthy_slices - held);
+      node.gpus.push_back(std::move(described));
+    }
+  }
+
+  void add_claims(SharedNode& node) const {
+    std::int64_t largest = 1;
+    for (const auto& gpu : node.gpus) largest = std::max(largest, gpu.size.count);
+    const auto claim = [&](std::int64_t slices) {
+      node.claims.push_back({slices, std::max<std::int64_t>(1, (slices + largest - 1) / largest)});
+      node.held += slices;
+    };
+    for (const auto& pod : occupants_.pods) {
+      const auto shown = shown_.find({pod.ns, pod.name});
+      const auto known = shown == shown_.end() ? 0 : shown->second;
+      if (known < pod.slices) claim(pod.slices - known);
+    }
+    for (const auto slices : occupants_.reserved) claim(slices);
+  }
+
+ private:
+  std::int64_t count_pods(const api::GpuNodeGpu& gpu) {
+    std::int64_t held = 0;
+    for (const auto& pod : gpu.pods) {
+      if (occupants_.ended.contains({pod.ns, pod.name})) continue;
+      held += pod.slices;
+      shown_[{pod.ns, pod.name}] += pod.slices;
+    }
+    return held;
+  }
+
+  const api::GpuPool& pool_;
+  std::string resource_;
+  const Occupants& occupants_;
+  std::map<std::pair<std::string, std::string>, std::int64_t> shown_;
+};
+
+std::string why_unusable(const SharedNode& node, const api::GpuNode* report, const std::string& resource) {
+  if (report == nullptr) return "has no GpuNode report; does gpupool-device-plugin run there?";
+  if (!node.unusable.empty()) return node.unusable;
+  if (node.gpus.empty()) {
+    if (!node.notes.empty()) return node.notes.front();
+    return report->status.message.empty() ? "reports no GPU" : report->status.message;
+  }
+  if (node.advertised == 0) return "has no allocatable " + resource;
+  return {};
+}
+
+// What all GPUs have in common.
+void summarize(SharedNode& node) {
+  node.node.gpus = 0;
+  node.node.model = node.gpus.empty() ? "" : node.gpus.front().model;
+  for (const auto& gpu : node.gpus) {
+    if (gpu.healthy) ++node.node.gpus;
+    if (gpu.model != node.node.model) node.node.model = "mixed";
+  }
+}
+
+}  // namespace
+
+SharedNode describe_shared_node(const api::Node& node, const api::GpuNode* report, const api::GpuPool& pool,
+                                const Occupants& occupants) {
+  SharedNode described;
+  const auto& resource = pool.spec.worker_resource();
+  described.node = describe_node(node, resource);
+  described.advertised = described.node.gpus;
+  described.marked =
+      pool_taint(node) == pool.metadata.name && node.metadata.label(api::kMemberLabel) == node.metadata.uid;
+  std::erase_if(described.node.foreign_taints, [&](const api::Taint& taint) {
+    return taint.key == api::kPoolTaint && taint.value == pool.metadata.name;
+  });
+  Describer describer(pool, occupants);
+  if (report != nullptr) describer.read(*report, described);
+  describer.add_claims(described);
+  summarize(described);
+  described.unusable = why_unusable(described, report, resource);
+  return described;
+}
+
+}  // namespace gpupool::planning

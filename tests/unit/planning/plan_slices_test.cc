@@ -1,0 +1,151 @@
+#include "planning/plan_slices.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "api/v1alpha1/reasons.h"
+#include "tests/unit/planning/builders.h"
+
+namespace gpupool::planning {
+namespace {
+
+using test::share;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Refs = std::vector<api::NodeRef>;
+namespace reason = api::reason;
+
+class SliceQueue : public testing::Test {
+ protected:
+  SliceQueue() {
+    add_node("a", 1);
+    add_node("b", 1);
+  }
+  void add_node(const std::string& name, std::int64_t gpus) {
+    members_.push_back(test::make_shared_member(name, gpus * 10));
+    reports_.push_back(test::make_report(name, gpus));
+  }
+  // Workers with so many slices each; 0: whole GPUs.
+  api::GpuJob& add(const std::string& name, std::int64_t slices, std::int64_t workers = 1) {
+    auto job = test::make_job(name, workers);
+    job.metadata.creation_timestamp = test::at(static_cast<std::int64_t>(jobs_.size()));
+    if (slices > 0) job.spec.slice = api::JobSlice{"", {}, slices};
+    jobs_.push_back(job);
+    return jobs_.back();
+  }
+  void occupy(std::size_t node, std::int64_t slices) {
+    test::show_pod(reports_.at(node), 0, "other", slices);
+  }
+  Verdict verdict(const std::string& name) const {
+    std::vector<SharedNode> nodes;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      nodes.push_back(describe_shared_node(members_[i], &reports_[i], pool_, {}));
+    }
+    std::vector<std::shared_ptr<const api::GpuJob>> queue;
+    for (const auto& job : jobs_) queue.push_back(share(job));
+    return plan_slices(pool_, nodes, queue).at({"ns", name});
+  }
+
+  api::GpuPool pool_ = test::make_sharing_pool();
+  std::vector<api::Node> members_;
+  std::vector<api::GpuNode> reports_;
+  std::deque<api::GpuJob> jobs_;
+};
+
+TEST_F(SliceQueue, GrantsSlicesWithTheirNodes) {
+  add("job", 3);
+  EXPECT_EQ(verdict("job").nodes, (Refs{{"a", "uid-a", 1}}));
+  EXPECT_EQ(verdict("job").slices, 3);
+}
+
+TEST_F(SliceQueue, WhatIsGrantedIsGone) {
+  for (int i = 0; i < 21; ++i) add("job" + std::to_string(i), 1);
+  EXPECT_EQ(verdict("job9").nodes, (Refs{{"a", "uid-a", 1}}));
+  EXPECT_EQ(verdict("job10").nodes, (Refs{{"b", "uid-b", 1}}));
+  EXPECT_EQ(verdict("job20").reason, reason::kWaitingForNodes);
+}
+
+TEST_F(SliceQueue, AllWorkersOrNone) {
+  occupy(0, 8);
+  occupy(1, 8);
+  add("gang", 2, 3);
+  EXPECT_EQ(verdict("gang").reason, reason::kWaitingForNodes);
+  EXPECT_THAT(verdict("gang").message, HasSubstr("3 workers with 2 slices each"));
+}
+
+TEST_F(SliceQueue, SmallJobsDoNotStarveALargeOne) {
+  occupy(0, 1);
+  occupy(1, 1);
+  add("whole", 0);
+  add("small", 1);
+  EXPECT_EQ(verdict("whole").reason, reason::kWaitingForNodes);
+  EXPECT_EQ(verdict("small").reason, reason::kBehindOthers);
+}
+
+TEST_F(SliceQueue, GoesByPriorityFirst) {
+  add("old", 10, 2);
+  add("urgent", 10, 2).spec.priority = 1;
+  EXPECT_EQ(verdict("urgent").nodes.size(), 2U);
+  EXPECT_THAT(verdict("old").nodes, IsEmpty());
+}
+
+TEST_F(SliceQueue, WhatNeverFitsHoldsNobodyUp) {
+  add("huge", 11);
+  add("many", 10, 3);
+  add("small", 1);
+  EXPECT_EQ(verdict("huge").reason, reason::kTooLarge);
+  EXPECT_EQ(verdict("many").reason, reason::kTooLarge);
+  EXPECT_EQ(verdict("small").nodes.size(), 1U);
+}
+
+TEST_F(SliceQueue, AJobThatNeedsASickGpuHoldsNobodyUp) {
+  reports_[1].status.gpus[0].health = "Unhealthy";
+  reports_[1].status.gpus[0].slices.free = 0;
+  add("two", 10, 2);
+  add("small", 1);
+  EXPECT_EQ(verdict("two").reason, reason::kWaitingForNodes);
+  EXPECT_THAT(verdict("two").message, HasSubstr("sick"));
+  EXPECT_EQ(verdict("small").nodes, (Refs{{"a", "uid-a", 1}}));
+}
+
+TEST_F(SliceQueue, OnlyNodesThatAreReadyAndMarked) {
+  members_[0].spec.unschedulable = true;
+  members_[1].metadata.labels.clear();
+  add("job", 1);
+  EXPECT_EQ(verdict("job").reason, reason::kWaitingForNodes);
+  members_[0].spec.unschedulable = false;
+  EXPECT_EQ(verdict("job").nodes, (Refs{{"a", "uid-a", 1}}));
+  members_[0].spec.taints.push_back({"team", "x", "NoSchedule"});
+  EXPECT_EQ(verdict("job").reason, reason::kWaitingForNodes);
+}
+
+TEST_F(SliceQueue, WithoutReportsItSaysWhereToLook) {
+  for (auto& report : reports_) report.status.gpus.clear();
+  add("job", 1);
+  EXPECT_EQ(verdict("job").reason, reason::kWaitingForNodes);
+  EXPECT_THAT(verdict("job").message, HasSubstr("status.excluded"));
+}
+
+TEST_F(SliceQueue, NamedNodes) {
+  auto& job = add("job", 2);
+  job.spec.nodes = {"b"};
+  EXPECT_EQ(verdict("job").nodes, (Refs{{"b", "uid-b", 1}}));
+  occupy(1, 9);
+  EXPECT_EQ(verdict("job").reason, reason::kWaitingForNodes);
+  job.spec.slice->count = 11;
+  EXPECT_EQ(verdict("job").reason, reason::kTooLarge);
+  job.spec.nodes = {"z"};
+  EXPECT_EQ(verdict("job").reason, reason::kNoSuchNode);
+}
+
+TEST_F(SliceQueue, HomogeneousPoolNeverMixesModels) {
+  pool_.spec.gpus.homogeneous = true;
+  reports_[1].status.gpus[0].model = "B";
+  add("job", 10, 2);
+  EXPECT_EQ(verdict("job").reason, reason::kNoMatchingModel);
+}
+
+}  // namespace
+}  // namespace gpupool::planning
