@@ -56,6 +56,7 @@ std::vector<DeviceNode> device_nodes(const std::vector<Device>& devices, const s
   }
   paths.insert(paths.end(), {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools"});
   std::vector<DeviceNode> nodes;
+  nodes.reserve(paths.size());
   for (std::string& path : paths) nodes.push_back({path, on_node(driver_root, path.substr(1))});
   return nodes;
 }

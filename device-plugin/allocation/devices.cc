@@ -67,6 +67,7 @@ base::Result<void> check_health(const Resource& resource, const std::vector<cons
 // The least number of GPUs of this resource that could hold so many slices of one container.
 std::size_t fewest_gpus(const Resource& resource, std::size_t slices) {
   std::vector<std::int64_t> counts;
+  counts.reserve(resource.gpus.size());
   for (const SlicedGpu& gpu : resource.gpus) counts.push_back(gpu.split_count);
   std::sort(counts.rbegin(), counts.rend());
   std::int64_t held = 0;
