@@ -1,9 +1,9 @@
 #include "agent/settings_watch.h"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
+
+#include "settings/read_file.h"
 
 namespace gpupool::agent {
 
@@ -17,9 +17,8 @@ std::string directory_of(const std::string& path) {
 }
 
 std::string content_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return {};
-  return {std::istreambuf_iterator<char>(in), {}};
+  const auto read = settings::read_file(path);
+  return read ? *read : "";
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <system_error>
+#include <utility>
+
+#include "settings/read_file.h"
 
 namespace gpupool::agent {
 
@@ -43,12 +45,10 @@ base::Result<void> write_synced(const std::string& path, const std::string& cont
 base::Result<std::optional<std::string>> StateFile::read() const {
   std::error_code error;
   if (!fs::exists(path_, error) && !error) return std::optional<std::string>{};
-  std::ifstream in(path_, std::ios::binary);
-  if (!in) return failed("open", path_);
-  std::string content(std::istreambuf_iterator<char>(in), {});
-  if (in.bad()) return failed("read", path_);
-  known_ = content;
-  return std::optional<std::string>(std::move(content));
+  auto content = settings::read_file(path_);
+  if (!content) return tl::unexpected<base::Error>(content.error());
+  known_ = *content;
+  return std::optional<std::string>(std::move(*content));
 }
 
 base::Result<void> StateFile::write(const std::string& content) {

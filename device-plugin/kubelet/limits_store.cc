@@ -7,10 +7,10 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
+
+#include "settings/read_file.h"
 
 namespace gpupool::kubelet {
 
@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kUnfinished = ".new-";
 
 bool has_content(const std::string& path, const std::string& content) {
-  std::ifstream in(path, std::ios::binary);
-  return in && std::string(std::istreambuf_iterator<char>(in), {}) == content;
+  const auto read = settings::read_file(path);
+  return read && *read == content;
 }
 
 bool write_all(int fd, const std::string& content) {

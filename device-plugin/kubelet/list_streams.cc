@@ -51,7 +51,10 @@ class ListStream final : public grpc::ServerWriteReactor<v1beta1::ListAndWatchRe
                                  {{"resource", owner_.resource_}, {"leftOut", list.left_out}});
     }
     sent_ = current.number;
+    auto text = list.message.SerializeAsString();
+    if (sent_any_ && text == sent_text_) return;  // another resource has changed, or a reason
     sent_any_ = true;
+    sent_text_ = std::move(text);
     writing_ = true;
     message_ = std::move(list.message);
     StartWrite(&message_);
@@ -60,7 +63,8 @@ class ListStream final : public grpc::ServerWriteReactor<v1beta1::ListAndWatchRe
   ListStreams& owner_;
   std::mutex mutex_;
   v1beta1::ListAndWatchResponse message_;  // gRPC reads it until OnWriteDone()
-  std::uint64_t sent_ = 0;
+  std::uint64_t sent_ = 0;  // the table's number
+  std::string sent_text_;
   bool sent_any_ = false;
   bool writing_ = false;
   bool cancelled_ = false;
