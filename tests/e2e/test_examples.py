@@ -14,9 +14,10 @@ DIGEST = re.compile(r"rank (\d) final weights SHA256=([0-9a-f]{64})")
 
 
 class ExampleTest(OperatorCase):
-    def apply(self, name):
+    def apply(self, name, *jobs):
+        """The job of the file's name, or the named ones."""
         kubectl(self.lab.kubeconfig, "apply", "-f", os.path.join(ROOT, "examples", name + ".yaml"))
-        return JobHandle(self.api, name, "default")
+        return [JobHandle(self.api, job, "default") for job in jobs] if jobs else JobHandle(self.api, name, "default")
 
     def watch(self):
         return PodWatch(self.lab.kubeconfig, "default")
@@ -78,3 +79,23 @@ class ExampleTest(OperatorCase):
         other = self.apply("single-gpu")
         other.wait_condition("Complete")
         self.assertEqual(("Queued", "TooLarge", None), (job.phase(), job.reason(), job.lease()))
+
+    def test_slice_job(self):
+        with self.watch() as pods:
+            job = self.apply("slice-job")
+            self.assertEqual("Succeeded", job.wait_condition("Complete")["phase"])
+            self.assertEqual({"nd"}, pods.nodes())
+            (tail,) = pods.tails().values()
+        # Three slices of an L4 with 23034 MiB, for the cores.
+        self.assertRegex(tail, r"^GPU GPU-[-0-9a-f]+\nmemory 6909m, cores 30 %$")
+
+    def test_mixed_slices(self):
+        with self.watch() as pods:
+            jobs = self.apply("mixed-slices", "one-slice", "three-slices", "ddp-slices")
+            for job in jobs:
+                self.assertEqual("Succeeded", job.wait_condition("Complete", limit=180)["phase"])
+            tails = pods.tails()
+        text = "\n".join(tails.values())
+        for line in ("memory 2303m, cores 10 %", "memory 6909m, cores 30 %"):
+            self.assertIn(line, text)
+        self.assertEqual({"0", "1", "2", "3"}, set(re.findall(r"^rank (\d) of 4: loss .* within 4606m$", text, re.M)), text)

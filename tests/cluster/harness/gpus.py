@@ -1,34 +1,81 @@
-"""Simulated GPUs: an extended resource in a node's status, without any plugin."""
+"""Simulated GPUs of nodes: tests/fake-nvml in place of NVIDIA's library, and a control file that says which GPUs there are.
+
+The device plugin finds both where deploy/device-plugin.yaml expects the driver's library.
+"""
+
+import json
+import os
+import shutil
 
 from . import processes
+from .errors import ClusterError
 
-RESOURCE = "nvidia.com/gpu"
-
-
-def set_count(api, node, count):
-    """Writes the capacity and waits until the kubelet repeats it as allocatable, which is what schedulers read."""
-    path = f"/api/v1/nodes/{node}"
-    patch = {"status": {"capacity": {RESOURCE: str(count)}}}
-
-    def shown():
-        status = api.get(path)["status"]
-        if status["capacity"].get(RESOURCE) != str(count):
-            # The first report of a kubelet that just started sets an unknown resource to zero.
-            api.call("PATCH", f"{path}/status", patch, "application/merge-patch+json")
-            return False
-        return status["allocatable"].get(RESOURCE) == str(count)
-
-    processes.wait_for(f"{count} {RESOURCE} to be allocatable on node {node}", shown, 30, 0.2)
+FOLDER = "var/lib/gpupool/driver"  # of a node
+LIBRARY, CONTROL = "libnvidia-ml.so.1", "nvml.json"
+MODEL = "NVIDIA L4"
+WHOLE, SLICE = "nvidia.com/gpu", "gpupool.dev/vgpu"
 
 
-def remember(state, node, count):
-    """Keeps the count for when the kubelet is started again."""
-    counts = state.facts().get("gpus", {})
-    counts[node] = count
+def parse(text, nodes, what):
+    """{node: number} of "2" (each node) or "na=1,nd=3" (the others: none)."""
+    try:
+        if "=" not in text:
+            return {node: int(text) for node in nodes}
+        found = {name: int(number) for name, _, number in (part.partition("=") for part in text.split(","))}
+    except ValueError:
+        raise ClusterError(f"{what} {text!r}: want a number, or NODE=NUMBER,...") from None
+    for name in found.keys() - set(nodes):
+        raise ClusterError(f"{what}: there is no node {name}")
+    return found
+
+
+def folder(state, node):
+    return state.path("nodes", node, FOLDER)
+
+
+def place(state, node, library, count):
+    """Gives the node this many GPUs; the library watches the file."""
+    os.makedirs(folder(state, node), exist_ok=True)
+    _replace(os.path.join(folder(state, node), LIBRARY), lambda path: shutil.copy(library, path), once=True)
+    world = {"node": node, "gpus": [{"count": count, "model": MODEL}] if count else []}
+    _replace(os.path.join(folder(state, node), CONTROL), lambda path: _write(path, json.dumps(world, indent=1)))
+    counts = {**state.facts().get("gpus", {}), node: count}
     state.remember(gpus=counts)
 
 
-def restore(state, api, node):
-    count = state.facts().get("gpus", {}).get(node)
-    if count is not None:
-        set_count(api, node, count)
+def _replace(path, make, once=False):
+    """Whole or not at all, and a library that a program has loaded stays as it is."""
+    if once and os.path.exists(path):
+        return
+    make(path + ".new")
+    os.rename(path + ".new", path)
+
+
+def _write(path, text):
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text)
+
+
+def wait_allocatable(state, api, node):
+    """Until schedulers see the node's GPUs. Does nothing on a node that was never given any."""
+    facts = state.facts()
+    if node not in facts.get("gpus", {}):
+        return
+    split = facts.get("splits", {}).get(node, 1)
+    resource, count = WHOLE if split == 1 else SLICE, str(facts["gpus"][node] * split)
+
+    def shown():
+        allocatable = api.get(f"/api/v1/nodes/{node}")["status"]["allocatable"]
+        return allocatable.get(resource, "0") == count and _registered(state, node, resource, count)
+
+    processes.wait_for(f"{count} {resource} to be allocatable on node {node}", shown, 60, 0.1)
+
+
+def _registered(state, node, resource, count):
+    """A kubelet that has just started repeats old numbers, but every plugin makes its socket anew for it."""
+    sockets = state.path("nodes", node, "var/lib/kubelet/device-plugins")
+    try:
+        ours = os.stat(os.path.join(sockets, f"gpupool-{resource.replace('/', '_')}.sock")).st_mtime_ns
+        return ours > os.stat(os.path.join(sockets, "kubelet.sock")).st_mtime_ns
+    except FileNotFoundError:
+        return count == "0"

@@ -3,9 +3,8 @@
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
-from . import certificates, control_plane, dns, gpus, image_store, network, processes, teardown
+from . import certificates, control_plane, dns, gpus, image_store, network, plugin, processes, teardown
 from .api import Api
 from .binaries import Binaries, minor_version
 from .errors import ClusterError
@@ -21,8 +20,11 @@ def up(state, options):
     if os.geteuid() != 0:
         raise ClusterError("a cluster needs root: namespaces, mounts and cgroups")
     programs = Binaries(CONTROL_PLANE + ([] if options.control_plane_only else ["kubelet"]))
-    images = image_store.NONE
+    images, plugged = image_store.NONE, None
     if not options.control_plane_only:
+        if options.gpus:
+            plugged = plugin.Programs()
+            plugged.image()  # now: it may take a moment
         images = image_store.prepare(image_store.archives(["pause", "busybox", *options.image]))
     if processes.find_init(processes.cluster_title(state.name)):
         raise ClusterError(f"cluster {state.name} runs already")
@@ -31,7 +33,7 @@ def up(state, options):
     try:
         check_file_system(state)
         state.remember(starter=processes.identity(os.getpid()))
-        _start(state, options, programs, images, progress)
+        _start(state, options, programs, images, plugged, progress)
         state.remember(ready=True)
     except BaseException:
         progress.step("failed; removing it")
@@ -46,11 +48,12 @@ def check_file_system(state):
                            "set GPUPOOL_CLUSTERS to a folder on a disk or tmpfs")
 
 
-def _start(state, options, programs, images, progress):
+def _start(state, options, programs, images, plugged, progress):
     nodes = [] if options.control_plane_only else options.nodes.split(",")
+    counts = gpus.parse(options.gpus, nodes, "--gpus") if plugged else {}
     minor = minor_version(programs.paths["kube-apiserver"])
     state.remember(nodes=nodes, grace=options.node_monitor_grace_period, images=images.folder,
-                   kubectl=programs.paths["kubectl"])
+                   kubectl=programs.paths["kubectl"], splits=gpus.parse(options.split, nodes, "--split"))
     if nodes:
         kubelet = programs.paths["kubelet"]
         state.remember(kubelet=kubelet, kubelet_minor=minor_version(kubelet))
@@ -69,6 +72,8 @@ def _start(state, options, programs, images, progress):
     started = [Node(state, name) for name in nodes]
     for node in started:
         node.write_files()
+        if plugged:
+            gpus.place(state, node.name, plugged.library, counts.get(node.name, 0))
         node.start_namespaces()
         node.start_containerd()
     if nodes and state.facts()["kubelet_minor"] < 24:
@@ -85,9 +90,9 @@ def _start(state, options, programs, images, progress):
         dns.start(state, init, addresses)
         _start_kubelets(started)
         _wait_nodes(started, api, progress)
-    if options.gpus:
-        _add_gpus(state, nodes, options.gpus, progress)
     _wait_default_account(api)
+    if plugged:
+        _add_gpus(state, api, plugged, progress)
     progress.step("ready")
 
 
@@ -126,12 +131,12 @@ def _wait_nodes(nodes, api, progress):
         progress.step(f"node {node.name} is Ready")
 
 
-def _add_gpus(state, nodes, count, progress):
-    for node in nodes:
-        gpus.remember(state, node, count)
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(lambda node: gpus.set_count(Api(state), node, count), nodes))
-    progress.step(f"{count} simulated GPUs on each node")
+def _add_gpus(state, api, plugged, progress):
+    try:
+        plugin.set_up(state, api, plugged)
+    except ClusterError as error:
+        raise ClusterError(f"{error}\n{plugin.describe(state)}") from None
+    progress.step("simulated GPUs are allocatable through the device plugin")
 
 
 def node_ready(api, name):

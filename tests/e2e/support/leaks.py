@@ -9,7 +9,7 @@ def node_traces(node):
     metadata = node["metadata"]
     name = metadata["name"]
     found = [f"taint {t['key']}={t.get('value')} on node {name}" for t in node["spec"].get("taints", [])
-             if "gpupool.dev" in t["key"]]
+             if t["key"] == LEASE]
     found += [f"label {LEASE_LABEL} on node {name}" for _ in [0] if LEASE_LABEL in metadata.get("labels", {})]
     found += [f"annotation {LEASE} on node {name}" for _ in [0] if LEASE in metadata.get("annotations", {})]
     return found

@@ -1,0 +1,118 @@
+"""The device plugin on all nodes, as deploy/ says, with the fake NVML for its driver."""
+
+import hashlib
+import json
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+from . import gpus, image_store, processes
+from .errors import ClusterError
+from .node import Node
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+DEPLOY, CRDS = os.path.join(ROOT, "deploy"), os.path.join(ROOT, "crds")
+NAMESPACE, NAME = "gpupool-system", "gpupool-device-plugin"
+
+
+class Programs:
+    """What was built: the plugin and the fake NVML, from $BUILD_DIR (build)."""
+
+    def __init__(self):
+        build = os.path.abspath(os.environ.get("BUILD_DIR") or os.path.join(ROOT, "build"))
+        self.plugin = os.path.join(build, "bin", "gpupool-device-plugin")
+        self.library = os.path.join(build, "lib", gpus.LIBRARY)
+        for path in (self.plugin, self.library):
+            if not os.path.isfile(path):
+                raise ClusterError(f"simulated GPUs need {path}: build it first or set BUILD_DIR")
+
+    def image(self):
+        return image_store.archives(["device-plugin", self.plugin])[0]
+
+
+def load(nodes, programs):
+    """The image, on nodes whose containerd runs."""
+    archive = programs.image()
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda node: node.load(archive), nodes))
+
+
+def install(state):
+    """Definitions, rights and the DaemonSet; again it changes what is different. Nodes with deviceSplitCount above 1 offer
+    slices, all others whole GPUs."""
+    kubectl(state, "apply", "--validate=false", "-f", CRDS)
+    kubectl(state, "wait", "--for=condition=Established", "--timeout=30s", "crd/gpunodes.gpupool.dev")
+    kubectl(state, "api-resources", "--api-group=gpupool.dev")  # lets kubectl forget that it did not know them
+    kubectl(state, "apply", "-f", os.path.join(DEPLOY, "device-plugin-rbac.yaml"))
+    objects = _documents(kubectl(state, "create", "--dry-run=client", "--validate=false", "-o", "json", "-f",
+                                 os.path.join(DEPLOY, "device-plugin.yaml")))
+    config = configuration(state.facts().get("splits", {}))
+    for item in objects:
+        if item["kind"] == "ConfigMap":
+            item["data"] = {"config.yaml": config}
+        elif item["kind"] == "DaemonSet":
+            adapt(item, config)
+    kubectl(state, "apply", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    state.remember(plugin=True)
+
+
+def configuration(splits):
+    overrides = [{"match": {"node": node}, "deviceSplitCount": count} for node, count in sorted(splits.items())]
+    return json.dumps({"version": "v1", "deviceSplitCount": 1, "overrides": overrides}, indent=1)
+
+
+def adapt(daemon_set, config):
+    """To a cluster without pools, whose driver is a fake; and a changed configuration is taken up at once, by new pods,
+    instead of when the kubelet next looks at ConfigMaps."""
+    spec = daemon_set["spec"]
+    spec["updateStrategy"]["rollingUpdate"]["maxUnavailable"] = "100%"
+    template = spec["template"]
+    template["metadata"]["annotations"] = {"configuration": hashlib.sha256(config.encode()).hexdigest()}
+    del template["spec"]["affinity"]
+    template["spec"]["containers"][0]["env"].append({"name": "GPUPOOL_FAKE_NVML", "value": "/driver/" + gpus.CONTROL})
+
+
+def wait_rolled_out(api):
+    def done():
+        found = api.get(f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets/{NAME}")
+        status, wanted = found["status"], found["status"].get("desiredNumberScheduled", 0)
+        return (status.get("observedGeneration") == found["metadata"]["generation"] and wanted > 0
+                and wanted == status.get("updatedNumberScheduled") == status.get("numberAvailable", 0))
+    processes.wait_for("the device plugin to run on all nodes", done, 90, 0.1)
+
+
+def set_up(state, api, programs):
+    """On a cluster that runs: the plugin on all nodes, and GPUs on those that are to have some."""
+    if not state.facts().get("plugin"):
+        load([Node(state, name) for name in state.facts()["nodes"]], programs)
+    install(state)
+    for node in state.facts().get("gpus", {}):
+        gpus.wait_allocatable(state, api, node)
+
+
+def describe(state):
+    """For a person who wonders why it does not work."""
+    pods = ["-n", NAMESPACE, "-l", "app.kubernetes.io/name=" + NAME]
+    try:
+        return (kubectl(state, "get", "pods", "-o", "wide", *pods)
+                + kubectl(state, "logs", "--tail=8", "--prefix", *pods))
+    except ClusterError as error:
+        return str(error)
+
+
+def kubectl(state, *arguments, text=None):
+    done = subprocess.run([state.facts()["kubectl"], "--kubeconfig", state.path("kubeconfig"), *arguments], input=text,
+                          capture_output=True, text=True, check=False, timeout=120)
+    if done.returncode != 0:
+        raise ClusterError(f"kubectl {' '.join(arguments[:2])}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def _documents(text):
+    """The objects of kubectl's output: a List, or one after the other."""
+    decoder, objects, rest = json.JSONDecoder(), [], text.strip()
+    while rest:
+        value, end = decoder.raw_decode(rest)
+        objects += value["items"] if value["kind"] == "List" else [value]
+        rest = rest[end:].lstrip()
+    return objects
