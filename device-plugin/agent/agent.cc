@@ -37,7 +37,7 @@ void Agent::run(std::stop_token stop) {
   Inbox::Mail mail{.xids = {}, .reload = true};
   while (!stop.stop_requested()) {
     const auto began = parts_.clock.now();
-    tick(mail, stop);
+    look(mail, stop);
     mail = parts_.inbox.wait(parts_.clock, began + kTick, stop);
   }
   save_health();
@@ -66,7 +66,7 @@ void Agent::start() {
   }
 }
 
-void Agent::tick(const Inbox::Mail& mail, const std::stop_token& stop) {
+void Agent::look(const Inbox::Mail& mail, const std::stop_token& stop) {
   if (mail.reload) reload();
   gpus_.xids(mail.xids, parts_.clock.wall());
   gpus_.look(parts_.clock.wall());
@@ -136,6 +136,7 @@ void Agent::publish(slices::Planned planned) {
     if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) log_.info("Note", {{"note", note}});
   }
   notes_ = std::move(planned.notes);
+  waiting_ = planned.waiting;
   previous_ = planned.table;
   // First the file: a plugin that dies here must not find slices in use whose size it does not know.
   save_table();
@@ -184,6 +185,7 @@ std::string Agent::problem() const {
       add(entry.status.detail);
     }
   }
+  if (waiting_) add("some GPUs keep their old slices until all of them are free");
   add(save_problem_);
   return all;
 }

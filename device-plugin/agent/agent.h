@@ -54,12 +54,15 @@ class Agent {
 
   Agent(Parts parts, AgentOptions options);
 
-  // Until stop is requested.
+  // Until stop is requested: start(), then look() again and again.
   void run(std::stop_token stop);
 
- private:
+  // Takes up what was known before.
   void start();
-  void tick(const Inbox::Mail& mail, const std::stop_token& stop);
+  // One look at everything, and all that follows from it.
+  void look(const Inbox::Mail& mail, const std::stop_token& stop);
+
+ private:
   void reload();
   void plan();
   // Whether this plan could be made and was published.
@@ -85,6 +88,7 @@ class Agent {
   slices::Table previous_;
   std::vector<std::string> notes_;
   std::string plan_problem_;
+  bool waiting_ = false;  // GPUs keep an old cut while it is in use
   std::string save_problem_;
 };
 

@@ -21,12 +21,12 @@ void GpuWatch::look(base::WallTime now) {
 
 void GpuWatch::listed(inventory::Inventory found, base::WallTime now) {
   const bool was_away = !driver_problem_.empty();
-  const bool reloaded = !last_version_.empty() && (was_away || last_version_ != found.driver.version);
+  const bool reloaded = opened_ && *opened_ != found.opened;
   if (was_away) {
     log_.info("GPU driver found", {{"version", found.driver.version}, {"gpus", found.gpus.size()}});
   }
   driver_problem_.clear();
-  last_version_ = found.driver.version;
+  opened_ = found.opened;
   book_.listed(found.gpus, reloaded, now);
   for (const auto& gpu : found.gpus) book_.probe(gpu.uuid, source_.probe(gpu.uuid), now);
   inventory_ = std::move(found);

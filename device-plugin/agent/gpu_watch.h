@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,7 +37,7 @@ class GpuWatch {
   health::Book& book_;
   base::Log log_;
   inventory::Inventory inventory_;
-  std::string last_version_;  // of the driver, kept while it is away
+  std::optional<std::int64_t> opened_;  // as listed last
   std::string driver_problem_ = "the GPU driver was not looked for yet";
   std::map<std::string, std::string> unhealthy_;  // as logged last
 };
