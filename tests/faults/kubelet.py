@@ -1,0 +1,61 @@
+"""The kubelets that the tests play, which also keep the books: what ran where, and never twice."""
+
+import fake_kubelet
+from fake_kubelet import FakeKubelet
+from support.api import ApiError
+from support.jobs import JOB_UID, LEASE
+
+fake_kubelet.POLL = 0.03  # thousands of runs
+
+
+def attempt_of(pod):
+    env = {e["name"]: e.get("value") for e in pod["spec"]["containers"][0]["env"]}
+    return int(env["GPUPOOL_ATTEMPT"])
+
+
+def rank_of(pod):
+    gang = pod["metadata"]["ownerReferences"][0]["kind"] == "StatefulSet"
+    return int(pod["metadata"]["name"].rsplit("-", 1)[1]) if gang else 0
+
+
+class BookkeepingKubelet(FakeKubelet):
+    """violations: of promise 1 (a node belongs to one lease) and promise 3 (a command runs once per attempt)."""
+
+    def __init__(self, api):
+        self.violations = []
+        self.runs = {}  # (job UID, attempt, rank): UID of the pod that ran the command
+        self._occupied = {}  # node: (pod UID, lease)
+        super().__init__(api)
+
+    def _start(self, pod):
+        meta, node = pod["metadata"], pod["spec"]["nodeName"]
+        lease = meta["labels"][LEASE]
+        taints = self._api.get("nodes", node)["spec"].get("taints", [])
+        other = self._occupied.get(node)
+        self._occupied[node] = (meta["uid"], lease)  # from here on a test may end it
+        try:
+            super()._start(pod)
+        except (ApiError, OSError):
+            self._free(pod)  # the pod has changed; nothing has begun
+            raise
+        if other and other[0] != meta["uid"]:
+            self.violations.append(f"{meta['name']} of lease {lease} began on node {node} beside lease {other[1]}")
+        if not any(t["key"] == LEASE and t.get("value") == lease for t in taints):
+            self.violations.append(f"{meta['name']} of lease {lease} began on node {node}, which does not carry it")
+        key = (meta["labels"][JOB_UID], attempt_of(pod), rank_of(pod))
+        if self.runs.setdefault(key, meta["uid"]) != meta["uid"]:
+            self.violations.append(f"rank {key[2]} of attempt {key[1]} ran twice, at last as pod {meta['name']}")
+
+    def _free(self, pod):
+        node = pod["spec"].get("nodeName")
+        if self._occupied.get(node, ("",))[0] == pod["metadata"]["uid"]:
+            del self._occupied[node]
+
+    def _end(self, pod):
+        self._free(pod)  # before it is written: nothing runs any more when others can know
+        super()._end(pod)
+
+    def finish(self, pod, code=0, tail=""):
+        if pod["metadata"]["ownerReferences"][0]["kind"] == "Job":  # in a gang the launcher stays and holds the node
+            self._free(pod)
+        super().finish(pod, code, tail)

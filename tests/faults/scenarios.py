@@ -1,0 +1,114 @@
+"""Lives of jobs. Each returns what must be the same however often the operator dies or suffers meanwhile."""
+
+
+def _all_ranks(world, job, gpus, **which):
+    for rank in range(gpus):
+        world.finish(job, rank=rank, **which)
+
+
+def succeeds(world, gpus):
+    job = world.submit(gpus)
+    world.running(job)
+    _all_ranks(world, job, gpus)
+    return world.over(job)
+
+
+def deleted_while_it_runs(world, gpus):
+    job = world.submit(gpus)
+    world.running(job)
+    world.remove(job)
+    return "gone"
+
+
+def fails_and_is_tried_again(world, gpus):
+    job = world.submit(gpus, backoffLimit=1)
+    world.finish(job, code=9, rank=gpus - 1)
+    world.running(job, attempt=1)
+    _all_ranks(world, job, gpus, attempt=1)
+    return world.over(job)
+
+
+def fails_for_good(world, gpus):
+    job = world.submit(gpus, backoffLimit=0)
+    world.finish(job, code=9)
+    return world.over(job)
+
+
+def loses_a_node(world, gpus):
+    job = world.submit(gpus)
+    world.running(job)
+    victim = job.nodes()[-1]
+    world.kubelet.dead.add(victim)
+    world.nodes.set_ready(victim, "Unknown")
+    world.running(job, attempt=1)
+    assert victim not in job.nodes(), f"{job.name} runs on the lost node {victim}"
+    world.kubelet.dead.discard(victim)
+    world.nodes.set_ready(victim, "True")
+    _all_ranks(world, job, gpus, attempt=1)
+    return world.over(job)
+
+
+def suspended_and_resumed(world, gpus):
+    job = world.submit(gpus)
+    world.running(job)
+    job.patch(suspend=True)
+    world.until(job, "to give its nodes back", lambda s: s.get("phase") == "Suspended" and not s.get("lease"))
+    job.patch(suspend=False)
+    attempt = world.until(job, "to run again", lambda s: s.get("phase") == "Running" and s["attempts"]) - 1
+    _all_ranks(world, job, gpus, attempt=attempt)
+    return world.over(job)
+
+
+def its_pool_is_deleted(world, gpus):
+    pool = world.name + "-extra"
+    nodes = [f"{pool}-n{i}" for i in range(gpus)]
+    world.add_pool(pool, nodes)
+    job = world.submit(gpus, pool=pool)
+    world.running(job)
+    world.api.delete("gpupools", pool)
+    assert world.api.find("gpupools", pool), "the pool did not wait for its job"
+    _all_ranks(world, job, gpus)
+    result = world.over(job)
+    world.wait(f"pool {pool} to be gone", lambda: not world.api.find("gpupools", pool))
+    for node in nodes:
+        world.nodes.remove(node)
+    return result
+
+
+def waits_behind_another(world, gpus):
+    """Two jobs want what only one can have; both run, one after the other."""
+    jobs, results = [world.submit(gpus) for _ in range(2)], []
+    while jobs:
+        job = world.wait("a job to run", lambda: next((j for j in jobs if j.phase() == "Running"), None))
+        _all_ranks(world, job, gpus)
+        results.append(world.over(job))
+        jobs.remove(job)
+    return results
+
+
+# (phase, reason, attempts, failures)
+_AT_ONCE = ("Succeeded", "Completed", 1, 0)
+_AT_THE_SECOND_TRY = ("Succeeded", "Completed", 2, 1)
+_AGAIN_UNCHARGED = ("Succeeded", "Completed", 2, 0)
+# life: {GPUs: what it ends with}
+_LIVES = {
+    succeeds: {1: _AT_ONCE, 2: _AT_ONCE},
+    deleted_while_it_runs: {1: "gone", 2: "gone"},
+    fails_and_is_tried_again: {1: _AT_THE_SECOND_TRY, 2: _AT_THE_SECOND_TRY},
+    fails_for_good: {2: ("Failed", "BackoffLimitExceeded", 1, 1)},
+    loses_a_node: {1: _AGAIN_UNCHARGED, 2: _AGAIN_UNCHARGED},
+    suspended_and_resumed: {1: _AGAIN_UNCHARGED, 2: _AGAIN_UNCHARGED},
+    its_pool_is_deleted: {1: _AT_ONCE},
+    waits_behind_another: {3: [_AT_ONCE, _AT_ONCE]},
+}
+
+
+class Scenario:
+    def __init__(self, life, gpus, expected):
+        self.name, self._life, self._gpus, self.expected = f"{life.__name__}-{gpus}", life, gpus, expected
+
+    def run(self, world):
+        return self._life(world, self._gpus)
+
+
+SCENARIOS = {s.name: s for life, ends in _LIVES.items() for s in [Scenario(life, g, e) for g, e in ends.items()]}
