@@ -9,7 +9,7 @@ namespace gpupool::agent {
 
 namespace {
 
-constexpr auto kLook = std::chrono::seconds(5);  // inotify can lose events
+constexpr auto kLook = std::chrono::seconds(1);  // inotify can lose events
 
 std::string directory_of(const std::string& path) {
   const auto parent = std::filesystem::path(path).parent_path().string();

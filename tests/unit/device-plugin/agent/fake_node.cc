@@ -1,0 +1,118 @@
+#include "tests/unit/device-plugin/agent/fake_node.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+namespace gpupool::test {
+
+void FakeGpus::install(int count) {
+  const std::lock_guard lock(mutex_);
+  missing_.clear();
+  inventory_.driver = {"550.54.15", "12.4"};
+  ++inventory_.opened;
+  inventory_.gpus.clear();
+  for (int index = 0; index < count; ++index) {
+    inventory::Gpu gpu;
+    gpu.uuid = "GPU-" + std::to_string(index);
+    gpu.index = index;
+    gpu.minor = index;
+    gpu.model = "Fake";
+    gpu.memory_mib = 12000;
+    inventory_.gpus.push_back(gpu);
+  }
+}
+
+void FakeGpus::uninstall(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  missing_ = why;
+}
+
+void FakeGpus::reload_driver(const std::string& version) {
+  const std::lock_guard lock(mutex_);
+  missing_.clear();
+  inventory_.driver.version = version;
+  ++inventory_.opened;
+}
+
+void FakeGpus::answer(const std::string& uuid, inventory::Probe probe) {
+  const std::lock_guard lock(mutex_);
+  probes_[uuid] = std::move(probe);
+}
+
+base::Result<inventory::Inventory> FakeGpus::list() {
+  const std::lock_guard lock(mutex_);
+  if (!missing_.empty()) return base::fail(base::ErrorCode::kNotFound, missing_);
+  return inventory_;
+}
+
+base::Result<inventory::Usage> FakeGpus::usage(const std::string&) {
+  return inventory::Usage{
+      .gpu_percent = 37, .memory_used_mib = 1000, .temperature_celsius = 61, .power_milliwatts = 250500};
+}
+
+inventory::Probe FakeGpus::probe(const std::string& uuid) {
+  const std::lock_guard lock(mutex_);
+  const auto found = probes_.find(uuid);
+  return found == probes_.end() ? inventory::Probe{} : found->second;
+}
+
+std::vector<inventory::XidEvent> FakeGpus::wait_events(base::Duration, std::stop_token) { return {}; }
+
+void FakePods::hold(const std::vector<std::string>& ids, const std::string& resource) {
+  holdings_.clear();
+  for (const auto& id : ids) holdings_.push_back({"team", "pod-" + id, "main", resource, {id}});
+}
+
+base::Result<std::vector<kubelet::Holding>> FakePods::list(std::stop_token) {
+  if (silent_) return base::fail(base::ErrorCode::kTransport, "nobody answers");
+  return holdings_;
+}
+
+base::Result<std::vector<std::string>> FakePods::allocatable(const std::string&, std::stop_token) {
+  return base::fail(base::ErrorCode::kInvalid, "an old kubelet");
+}
+
+Life::World::World() {
+  std::filesystem::create_directories(folder.path() + "/config");
+  configure("version: v1\n");
+}
+
+void Life::World::configure(const std::string& yaml) const { std::ofstream(config, std::ios::trunc) << yaml; }
+
+Life::Life(World& w)
+    : world(w),
+      agent(
+          {world.gpus, world.pods, board, rules, offering, plugins, inbox, snapshots,
+           [this](report::Facts facts) { reported.push_back(std::move(facts)); }, world.clock, metrics, log},
+          {.node = "node-1",
+           .config = world.config,
+           .given = {},
+           .state_directory = world.folder.path() + "/state",
+           .places = {.limits_directory = limits.directory(), .limiter_library = ""}}) {
+  agent.start();
+  reload();
+}
+
+void Life::look(agent::Inbox::Mail mail) {
+  world.clock.advance(std::chrono::seconds(1));
+  agent.look(mail, {});
+}
+
+const slices::Resource* Life::resource(const std::string& name) const {
+  table_ = board.current().table;
+  const auto found = std::find_if(table_->resources.begin(), table_->resources.end(),
+                                  [&](const auto& resource) { return resource.name == name; });
+  return found == table_->resources.end() ? nullptr : &*found;
+}
+
+int Life::healthy(const std::string& uuid) const {
+  const auto* const found = resource();
+  if (found == nullptr) return 0;
+  return static_cast<int>(std::count_if(found->slices.begin(), found->slices.end(), [&](const auto& slice) {
+    return slice.healthy && (uuid.empty() || slice.gpu == uuid);
+  }));
+}
+
+}  // namespace gpupool::test

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/agent.h"
+#include "tests/support/manual_clock.h"
+#include "tests/unit/device-plugin/kubelet/plugin_on_node.h"
+
+namespace gpupool::test {
+
+// GPUs as a test says. Thread-safe.
+class FakeGpus final : public inventory::GpuSource {
+ public:
+  // `count` GPUs of 12000 MiB: GPU-0, GPU-1, ...
+  void install(int count);
+  void uninstall(const std::string& why);
+  void reload_driver(const std::string& version);
+  void answer(const std::string& uuid, inventory::Probe probe);
+
+  base::Result<inventory::Inventory> list() override;
+  base::Result<inventory::Usage> usage(const std::string& uuid) override;
+  inventory::Probe probe(const std::string& uuid) override;
+  std::vector<inventory::XidEvent> wait_events(base::Duration limit, std::stop_token stop) override;
+
+ private:
+  std::mutex mutex_;
+  inventory::Inventory inventory_;
+  std::string missing_ = "no driver";
+  std::map<std::string, inventory::Probe> probes_;
+};
+
+// What the kubelet says that pods hold.
+class FakePods final : public kubelet::PodResources {
+ public:
+  FakePods() : PodResources("/nonexistent/kubelet.sock") {}
+  // Devices of one resource, one container each.
+  void hold(const std::vector<std::string>& ids, const std::string& resource = kVgpu);
+  void silence() { silent_ = true; }
+
+  base::Result<std::vector<kubelet::Holding>> list(std::stop_token stop) override;
+  base::Result<std::vector<std::string>> allocatable(const std::string& resource,
+                                                     std::stop_token stop) override;
+
+ private:
+  bool silent_ = false;
+  std::vector<kubelet::Holding> holdings_;
+};
+
+// One life of the plugin on a node; its folders and GPUs survive it.
+class Life {
+ public:
+  struct World {
+    World();
+    void configure(const std::string& yaml) const;
+
+    TemporaryFolder folder;
+    const std::string config = folder.path() + "/config/plugin.yaml";
+    FakeGpus gpus;
+    FakePods pods;
+    ManualClock clock;
+  };
+
+  explicit Life(World& world);
+
+  // A look, a second later.
+  void look(agent::Inbox::Mail mail = {});
+  void look(int times) {
+    for (int i = 0; i < times; ++i) look();
+  }
+  void reload() { look({.xids = {}, .reload = true}); }
+
+  const slices::Resource* resource(const std::string& name = kVgpu) const;
+  // Slices of that resource that are healthy, of one GPU or of all.
+  int healthy(const std::string& uuid = "") const;
+  std::size_t count() const { return resource() ? resource()->slices.size() : 0; }
+  std::uint64_t version() const { return board.current().number; }
+  const agent::Snapshot& snapshot() const { return *(kept_ = snapshots.get()); }
+
+  World& world;
+  base::Metrics metrics;
+  base::Log log = base::Log::none();
+  slices::Board board;
+  kubelet::CurrentRules rules;
+  kubelet::LimitsStore limits{world.folder.path() + "/state/limits"};
+  kubelet::AllocationGate gate;
+  kubelet::Offering offering{board, rules, limits, gate, metrics, log};
+  agent::PluginSet plugins{world.folder.path() + "/device-plugins", offering, world.pods, world.clock};
+  agent::Inbox inbox;
+  agent::CurrentSnapshot snapshots;
+  std::vector<report::Facts> reported;
+  agent::Agent agent;
+
+ private:
+  // Of the last question, so that the answer lives until the next.
+  mutable std::shared_ptr<const agent::Snapshot> kept_;
+  mutable std::shared_ptr<const slices::Table> table_;
+};
+
+}  // namespace gpupool::test
