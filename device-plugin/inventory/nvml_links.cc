@@ -65,6 +65,7 @@ Distance over_pci(const NvmlFunctions& nvml, nvml::Device here, nvml::Device the
 
 void read_links(const NvmlFunctions& nvml, const std::vector<nvml::Device>& devices, std::vector<Gpu>& gpus) {
   std::vector<Nvlinks> nvlinks;
+  nvlinks.reserve(devices.size());
   for (const nvml::Device device : devices) nvlinks.push_back(read_nvlinks(nvml, device));
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     for (std::size_t j = i + 1; j < gpus.size(); ++j) {
