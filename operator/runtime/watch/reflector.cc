@@ -95,11 +95,11 @@ void Reflector::watch(Watcher& watcher, const Watcher::DoWatch& request, const s
 bool Reflector::line(Watcher& watcher, std::string_view text) {
   std::string storage;
   const auto type = event_type(text, storage);
-  if (!type) {
-    count_broken(type.error());
-  } else if (*type == "ADDED" || *type == "MODIFIED" || *type == "DELETED") {
-    object_line(watcher, *type, text);
-  } else if (*type == "BOOKMARK") {
+  if (!type) return unreadable(watcher, type.error());
+  if (*type == "ADDED" || *type == "MODIFIED" || *type == "DELETED") {
+    return object_line(watcher, *type, text);
+  }
+  if (*type == "BOOKMARK") {
     const auto version = event_version(text);
     if (version) {
       note_success();
@@ -118,16 +118,26 @@ bool Reflector::line(Watcher& watcher, std::string_view text) {
   return true;
 }
 
-void Reflector::object_line(Watcher& watcher, std::string_view type, std::string_view text) {
+bool Reflector::object_line(Watcher& watcher, std::string_view type, std::string_view text) {
   auto version = sink_.event(type, text);
   if (version) {
     note_success();
   } else {
-    count_broken(version.error());
     // Past it, or each new watch would begin with it.
+    const auto error = version.error();
     version = event_version(text);
+    if (!version) return unreadable(watcher, error);
+    count_broken(error);
   }
-  if (version) watcher.on_event(type, *version);
+  watcher.on_event(type, *version);
+  return true;
+}
+
+// No JSON, so it may have been any event; only a list can tell what became of the objects.
+bool Reflector::unreadable(Watcher& watcher, const base::Error& error) {
+  count_broken(error);
+  watcher.on_error_event(error);
+  return false;
 }
 
 void Reflector::count_broken(const base::Error& error) {

@@ -59,7 +59,8 @@ class Reflector final : public Runnable {
   void watch(Watcher& watcher, const Watcher::DoWatch& request, const std::stop_token& stop);
   // False: the stream is over.
   bool line(Watcher& watcher, std::string_view text);
-  void object_line(Watcher& watcher, std::string_view type, std::string_view text);
+  bool object_line(Watcher& watcher, std::string_view type, std::string_view text);
+  bool unreadable(Watcher& watcher, const base::Error& error);
   void count_broken(const base::Error& error);
   void note_failure(std::string_view what, const base::Error& error);
   void note_success();

@@ -161,14 +161,28 @@ TEST_F(ReflectorTest, ALostConnectionIsResumedFromTheLastEvent) {
 
 TEST_F(ReflectorTest, BrokenThingsAreCountedAndSkipped) {
   transport_.answer(200, R"({"broken":2})");
-  transport_.lines({"garbage", R"({"type":"NEWS","object":{}})",
+  transport_.lines({R"({"type":"NEWS","object":{}})",
                     R"({"type":"ADDED","object":{"broken":1,"metadata":{"resourceVersion":"44"}}})",
                     R"({"type":"BOOKMARK","object":[]})"});
   run_until(3);
   EXPECT_THAT(notes_.all(), ElementsAre(R"(first {"broken":2})", "commit", "ADDED"));
   // Past the broken one.
   EXPECT_THAT(target(2), HasSubstr("resourceVersion=44"));
-  EXPECT_THAT(metrics_.expose(), HasSubstr("gpupool_watch_decode_errors_total{kind=\"ConfigMap\"} 6\n"));
+  EXPECT_THAT(metrics_.expose(), HasSubstr("gpupool_watch_decode_errors_total{kind=\"ConfigMap\"} 5\n"));
+}
+
+// What it was about can only be learnt from a list: the next watch would begin after it.
+TEST_F(ReflectorTest, ALineThatIsNoJsonIsListedAgain) {
+  for (const auto* line :
+       {"garbage", R"({"type":"MODIFIED","object":{"metadata":{"broken)", R"({"type":"BOOK)"}) {
+    SCOPED_TRACE(line);
+    transport_.answer(200, "{}");
+    transport_.lines({line, R"({"type":"ADDED","object":{}})"});
+  }
+  transport_.answer(200, "{}");
+  run_over_pauses(3, 8);
+  EXPECT_THAT(notes_.all(), ElementsAre("first {}", "commit", "first {}", "commit", "MODIFIED", "first {}",
+                                        "commit", "first {}", "commit"));
 }
 
 TEST_F(ReflectorTest, AnUnreadablePageIsListedAgain) {
