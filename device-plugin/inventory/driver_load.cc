@@ -2,11 +2,16 @@
 
 #include <sys/stat.h>
 
+#include <fstream>
+
 namespace gpupool::inventory {
 
-std::string driver_load(const std::string& sysfs) {
+std::string driver_load(const std::string& sysfs, const std::string& version) {
+  const std::string module = sysfs + "/module/nvidia";
+  std::string loaded;
+  if (!(std::ifstream(module + "/version") >> loaded) || loaded != version) return {};
   struct stat seen{};
-  if (stat((sysfs + "/module/nvidia").c_str(), &seen) != 0) return {};
+  if (stat(module.c_str(), &seen) != 0) return {};
   return std::to_string(seen.st_ino);
 }
 

@@ -76,7 +76,7 @@ std::optional<Inventory> NvmlSource::list_in(const SessionKeeper::Use& use, std:
 
 // A new session with the same driver is no reload: the kernel may show which load of it this is.
 void NvmlSource::note(Inventory& inventory, std::int64_t session) {
-  const std::string load = driver_load(sysfs_);
+  const std::string load = driver_load(sysfs_, inventory.driver.version);
   const std::lock_guard lock(mutex_);
   const bool same_load = !load.empty() && load == last_load_ && inventory.driver == last_.driver;
   inventory.opened = last_.opened + (session == last_session_ || same_load ? 0 : 1);

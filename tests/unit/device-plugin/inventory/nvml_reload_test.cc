@@ -131,6 +131,16 @@ TEST(NvmlReload, TheKernelTellsAReloadFromATrouble) {
   EXPECT_EQ(list_or_fail(*source).opened, before.opened + 1);
 }
 
+// A machine with a driver of its own beside the one that NVML tells of.
+TEST(NvmlReload, AModuleOfAnotherVersionTellsNothing) {
+  FakeDriver driver(R"({"driver": {"load": 1}, "gpus": [{"uuid": "GPU-a"}]})");
+  driver.write_sysfs("module/nvidia/version", "470.00");
+  const auto source = driver.source();
+  const Inventory before = list_or_fail(*source);
+  driver.say(R"({"driver": {"load": 2}, "gpus": [{"uuid": "GPU-a"}]})");
+  EXPECT_EQ(list_or_fail(*source).opened, before.opened + 1);
+}
+
 TEST(NvmlReload, AReplacedLibraryIsLoaded) {
   const FakeDriver driver(R"({"gpus": [{"uuid": "GPU-a", "pciBus": 1}]})");
   const auto library = driver.directory() / "libnvidia-ml.so.1";
