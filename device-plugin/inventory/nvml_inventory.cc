@@ -58,6 +58,17 @@ Answers ask_all(NvmlSession& session, unsigned int count, const std::string& sys
   return answers;
 }
 
+// Links stay while the driver runs, and asking for them takes hundreds of calls. Not asked again unless a GPU
+// came or went, or its MIG mode changed, which cuts NVLink.
+bool take_links(const Inventory& before, std::vector<Gpu>& gpus) {
+  const auto same = [](const Gpu& a, const Gpu& b) {
+    return a.uuid == b.uuid && a.mig_enabled == b.mig_enabled;
+  };
+  if (!std::ranges::equal(before.gpus, gpus, same)) return false;
+  for (std::size_t i = 0; i < gpus.size(); ++i) gpus[i].links = before.gpus[i].links;
+  return true;
+}
+
 }  // namespace
 
 ListedGpus list_gpus(NvmlSession& session, const std::string& sysfs, const Inventory& before,
@@ -75,7 +86,7 @@ ListedGpus list_gpus(NvmlSession& session, const std::string& sysfs, const Inven
     listed.result = answers.failure;
     return listed;
   }
-  read_links(nvml, answers.devices, answers.gpus);
+  if (!take_links(before, answers.gpus)) read_links(nvml, answers.devices, answers.gpus);
 
   std::set<std::string> uuids;
   for (std::size_t i = 0; i < answers.gpus.size(); ++i) {

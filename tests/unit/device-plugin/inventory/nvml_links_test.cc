@@ -54,5 +54,19 @@ TEST(NvmlLinks, OverASwitchTheFewerLinksCount) {
               ElementsAre(Link{"GPU-a", Distance::kSameCpu, 0}, Link{"GPU-b", Distance::kSameCpu, 0}));
 }
 
+TEST(NvmlLinks, AreReadAgainWhenTheGpusChange) {
+  FakeDriver driver(R"({"gpus": [{"uuid": "GPU-a"}, {"uuid": "GPU-b"}]})");
+  const auto source = driver.source();
+  const Link far{"GPU-b", Distance::kSameCpu, 0};
+  const Link near{"GPU-b", Distance::kNvlink, 18};
+  const std::string linked = R"("nvlinks": [{"links": 18}]})";
+  EXPECT_THAT(list_or_fail(*source).gpus.at(0).links, ElementsAre(far));
+  driver.say(R"({"gpus": [{"uuid": "GPU-a", )" + linked + R"(, {"uuid": "GPU-b", )" + linked + "]}");
+  EXPECT_THAT(list_or_fail(*source).gpus.at(0).links, ElementsAre(far));  // nobody asked
+  driver.say(R"({"gpus": [{"uuid": "GPU-a", )" + linked + R"(, {"uuid": "GPU-b", "mig": [], )" + linked +
+             "]}");
+  EXPECT_THAT(list_or_fail(*source).gpus.at(0).links, ElementsAre(near));
+}
+
 }  // namespace
 }  // namespace gpupool::inventory
