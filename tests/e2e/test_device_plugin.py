@@ -71,12 +71,9 @@ class PluginCase(OperatorCase):
     def tell(self, what, begin):
         print(f"\n    {what}: {time.monotonic() - begin:.2f} s", flush=True)
 
-    def wait_registered(self, since):
-        """Until the plugin's socket is newer than that and schedulers see the slices."""
-        def made():
-            sockets = self.node.our_sockets()
-            return sockets and all(os.stat(path).st_mtime > since for path in sockets)
-        wait_for("the plugin to make its socket anew", made, 30)
+    def wait_registered(self, before):
+        """Until the plugin has made a socket that is none of those."""
+        wait_for("the plugin to make its socket anew", lambda: self.node.our_sockets().keys() - before.keys(), 30)
 
 
 class SlicesOfPodsTest(PluginCase):
@@ -116,10 +113,10 @@ class BrokenTest(PluginCase):
 
     def check(self, break_it, registers=True):
         self.start_all(before=3, other=1)
-        containers, since, begin = self.containers(), time.time(), time.monotonic()
+        containers, sockets, begin = self.containers(), self.node.our_sockets(), time.monotonic()
         break_it()
         if registers:
-            self.wait_registered(since)
+            self.wait_registered(sockets)
             self.tell("registered again after", begin)
         self.node.wait_allocatable(TOTAL)
         self.start_all(after=5)
@@ -141,7 +138,7 @@ class BrokenTest(PluginCase):
 
     def test_sockets_are_wiped(self):
         def wipe():
-            for path in self.node.our_sockets():
+            for path in self.node.our_sockets().values():
                 os.unlink(path)
         self.check(wipe)
 
@@ -199,10 +196,10 @@ class HealthTest(PluginCase):
         self.addCleanup(self.node.reload_driver)
         self.node.throw_xid(2, 79)
         self.node.wait_allocatable(TOTAL - 10)
-        since = time.time()
+        since, sockets = time.time(), self.node.our_sockets()
         (pid,) = self.node.plugin_pids()
         os.kill(pid, signal.SIGKILL)
-        self.wait_registered(since)
+        self.wait_registered(sockets)
         self.node.wait_report("written by the new plugin", lambda report: report["lastReport"] >= time.strftime(
             "%Y-%m-%dT%H:%M:%SZ", time.gmtime(since)) and report["sliceCounts"]["free"] == TOTAL - 10)
         self.node.wait_allocatable(TOTAL - 10)

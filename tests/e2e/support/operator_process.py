@@ -83,6 +83,9 @@ class OperatorProcess:
         lines = self.http("/metrics")[1].splitlines()
         return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(prefix))
 
+    def signal(self, number):
+        self._process.send_signal(number)
+
     def kill(self):
         """As the kernel would: no chance to clean up."""
         self._ended_by_test = True

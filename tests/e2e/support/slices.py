@@ -116,5 +116,14 @@ class SliceNode:
         return pod
 
     def our_sockets(self):
-        return [os.path.join(self.sockets, name) for name in os.listdir(self.sockets)
-                if name.startswith("gpupool-") and name.endswith(".sock")]
+        """{identity: path}; a socket that is made again is another one."""
+        found = {}
+        for name in os.listdir(self.sockets):
+            if name.startswith("gpupool-") and name.endswith(".sock"):
+                path = os.path.join(self.sockets, name)
+                try:
+                    info = os.stat(path)
+                except FileNotFoundError:
+                    continue
+                found[(name, info.st_ino, info.st_mtime_ns)] = path
+        return found
