@@ -70,6 +70,7 @@ struct DropWorkers {  // deletes these, and takes the worker finalizer off pods 
   };
   std::vector<Deletion> pods_to_delete;
   std::vector<std::shared_ptr<const api::Pod>> pods_to_free;
+  std::vector<std::shared_ptr<const api::Pod>> pods_to_nudge;  // their kubelet seems to have forgotten them
 };
 struct FreeNodes {  // taint, label and annotation of this job go; then the status is written
   std::vector<api::NodeRef> nodes;

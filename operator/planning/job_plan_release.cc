@@ -33,6 +33,19 @@ bool should_settle(const Observation& seen, const std::string& keep) {
   });
 }
 
+// A kubelet of 1.20 that is told to end a pod while it restarts a container forgets the new one until it
+// next looks at all its pods, a minute later; a change of the pod reminds it.
+constexpr auto kForgotten = std::chrono::seconds(3);
+constexpr auto kHopeless = std::chrono::minutes(2);
+
+bool is_forgotten(const Observation& seen, const api::Pod& pod) {
+  if (!pod.metadata.deletion_timestamp || has_ended(pod)) return false;
+  const auto overdue = seen.now - *pod.metadata.deletion_timestamp;
+  if (overdue < kForgotten || overdue > kHopeless) return false;
+  const auto node = seen.node(pod.spec.node_name);
+  return node != nullptr && node->ready();
+}
+
 // What the job becomes when its nodes are free.
 api::GpuJobStatus after_release(const Observation& seen) {
   auto status = seen.job.status;
@@ -73,10 +86,13 @@ std::optional<Step> drop_stale_workers(const Observation& seen, const std::strin
   for (const auto& pod : seen.pods) {
     if (pod->metadata.label(api::kLease) == keep) continue;
     if (!pod->metadata.deleting()) drop.pods_to_delete.push_back({pod, has_result(*pod)});
+    if (is_forgotten(seen, *pod)) drop.pods_to_nudge.push_back(pod);
     const bool ended = has_ended(*pod) || node_is_gone(seen, *pod);
     if (ended && pod->metadata.has_finalizer(api::kWorkerFinalizer)) drop.pods_to_free.push_back(pod);
   }
-  if (drop.children.empty() && drop.pods_to_delete.empty() && drop.pods_to_free.empty()) return std::nullopt;
+  if (drop.children.empty() && drop.pods_to_delete.empty() && drop.pods_to_free.empty() &&
+      drop.pods_to_nudge.empty())
+    return std::nullopt;
   return drop;
 }
 

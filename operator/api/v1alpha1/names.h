@@ -12,6 +12,8 @@ inline constexpr char kLease[] = "gpupool.dev/lease";
 inline constexpr char kNodeLeaseLabel[] = "gpupool.dev.node-restriction.kubernetes.io/lease";
 // Finalizer of worker pods: a dead pod stays as evidence until its outcome is written.
 inline constexpr char kWorkerFinalizer[] = "gpupool.dev/worker";
+// Annotation of worker pods: when their kubelet was last reminded of them.
+inline constexpr char kNudged[] = "gpupool.dev/nudged";
 // Finalizer of a GpuPool: it waits for its jobs.
 inline constexpr char kPoolFinalizer[] = "gpupool.dev/pool";
 inline constexpr char kJobUidLabel[] = "gpupool.dev/job-uid";

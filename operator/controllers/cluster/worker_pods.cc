@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "api/v1alpha1/names.h"
+#include "base/rfc3339.h"
 #include "kube/patch.h"
 
 namespace gpupool::controllers {
@@ -68,6 +69,22 @@ base::Result<void> WorkerPods::take_finalizer_off(const api::Pod& pod, std::stop
   }
   if (!done && done.error().code != base::ErrorCode::kNotFound)
     return tl::unexpected<base::Error>(done.error());
+  note(what);
+  return {};
+}
+
+base::Result<void> WorkerPods::nudge(const api::Pod& pod, std::stop_token stop) {
+  const auto what = "nudge/" + pod.metadata.uid;
+  if (done_lately(what)) return {};
+  const auto patch = "{\"metadata\":{\"uid\":" + base::json::quote(pod.metadata.uid) + ",\"annotations\":{" +
+                     base::json::quote(api::kNudged) + ":" +
+                     base::json::quote(base::to_rfc3339(clock_.wall())) + "}}}";
+  const auto done =
+      client_.patch(api::Pod::kType, pod.metadata.key(), kube::PatchType::kMerge, patch, "", stop);
+  if (!done && done.error().code != base::ErrorCode::kNotFound &&
+      done.error().code != base::ErrorCode::kConflict) {
+    return tl::unexpected<base::Error>(done.error());
+  }
   note(what);
   return {};
 }

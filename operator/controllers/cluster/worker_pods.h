@@ -21,6 +21,8 @@ class WorkerPods {
   base::Result<void> remove(const api::Pod& pod, bool quickly, std::stop_token stop);
   // For pods that have ended: their evidence has been used.
   base::Result<void> take_finalizer_off(const api::Pod& pod, std::stop_token stop);
+  // Changes an annotation, so that the kubelet looks at a pod that it should have ended.
+  base::Result<void> nudge(const api::Pod& pod, std::stop_token stop);
 
  private:
   bool done_lately(const std::string& what);

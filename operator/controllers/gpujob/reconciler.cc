@@ -145,6 +145,10 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& /*pass*/, const step::Dro
     const auto done = tools_.pods.take_finalizer_off(*pod, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
   }
+  for (const auto& pod : drop.pods_to_nudge) {
+    const auto done = tools_.pods.nudge(*pod, stop);
+    if (!done) return tl::unexpected<base::Error>(done.error());
+  }
   return again_after(seconds(1));  // the watches tell sooner
 }
 

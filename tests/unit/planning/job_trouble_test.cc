@@ -4,6 +4,7 @@
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
+#include "tests/unit/planning/builders.h"
 #include "tests/unit/planning/world.h"
 
 namespace gpupool::planning {
@@ -208,6 +209,33 @@ TEST_P(RefusedChildren, ClearsWhenTheCauseIsGone) {
 INSTANTIATE_TEST_SUITE_P(Reasons, RefusedChildren,
                          testing::Values(reason::kInvalidTemplate, reason::kNameConflict, reason::kForbidden),
                          [](const auto& each) { return std::string(each.param); });
+
+// How many pods a job that gives back its node would have its kubelet reminded of.
+std::size_t nudged(const api::Pod& pod, api::Node node, std::int64_t now) {
+  auto job = test::make_job();
+  job.status.lease = test::make_lease(job, api::lease_state::kReleasing, {"a"});
+  Observation seen{.job = job,
+                   .pods = {test::share(pod)},
+                   .node = [&](const std::string&) { return test::share(node); },
+                   .now = test::at(now)};
+  const auto step = plan_job(seen);
+  const auto* drop = std::get_if<step::DropWorkers>(&step);
+  return drop == nullptr ? 0 : drop->pods_to_nudge.size();
+}
+
+TEST(ForgottenPod, IsBroughtToItsKubeletsMindAgain) {
+  auto pod = test::deleted(test::running(test::make_pod()));  // to be gone at 100 s
+  pod.spec.node_name = "a";
+  auto node = test::make_node("a");
+  EXPECT_EQ(nudged(pod, node, 102), 0U) << "it may take a moment";
+  EXPECT_EQ(nudged(pod, node, 103), 1U);
+  EXPECT_EQ(nudged(pod, node, 221), 0U) << "something else is wrong";
+  EXPECT_EQ(nudged(test::deleted(test::make_pod(), 0), node, 110), 0U) << "the kubelet has done its part";
+  for (auto& condition : node.status.conditions) {
+    if (condition.type == "Ready") condition.status = "Unknown";
+  }
+  EXPECT_EQ(nudged(test::deleted(test::running(test::make_pod())), node, 110), 0U) << "nobody would hear it";
+}
 
 TEST(RefusedNode, HeldBySomebodyElseSendsTheJobBackToTheQueue) {
   World world(2, {"a", "b"});
