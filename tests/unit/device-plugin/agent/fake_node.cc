@@ -67,7 +67,9 @@ void FakePods::hold(const std::vector<std::string>& ids, const std::string& reso
 
 base::Result<std::vector<kubelet::Holding>> FakePods::list(std::stop_token) {
   if (silent_) return base::fail(base::ErrorCode::kTransport, "nobody answers");
-  return holdings_;
+  auto answer = holdings_;
+  if (const auto what = std::exchange(meanwhile_, nullptr)) what();
+  return answer;
 }
 
 base::Result<std::vector<std::string>> FakePods::allocatable(const std::string&, std::stop_token) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/agent.h"
@@ -40,6 +42,8 @@ class FakePods final : public kubelet::PodResources {
   // Devices of one resource, one container each.
   void hold(const std::vector<std::string>& ids, const std::string& resource = kVgpu);
   void silence() { silent_ = true; }
+  // Called once, after the answer of the next list() was made.
+  void meanwhile(std::function<void()> what) { meanwhile_ = std::move(what); }
 
   base::Result<std::vector<kubelet::Holding>> list(std::stop_token stop) override;
   base::Result<std::vector<std::string>> allocatable(const std::string& resource,
@@ -48,6 +52,7 @@ class FakePods final : public kubelet::PodResources {
  private:
   bool silent_ = false;
   std::vector<kubelet::Holding> holdings_;
+  std::function<void()> meanwhile_;
 };
 
 // One life of the plugin on a node; its folders and GPUs survive it.

@@ -93,6 +93,14 @@ TEST_F(LifeTest, Checklist17NothingShrinksJustAfterAnAllocation) {
   EXPECT_EQ(life.healthy(), 10);
 }
 
+TEST_F(LifeTest, Checklist17AnAllocationWhilePodsAreListedCounts) {
+  Life life(world_);
+  world_.configure("version: v1\ndeviceSplitCount: 5\n");
+  world_.pods.meanwhile([&] { const auto pass = life.gate.enter(); });
+  life.reload();
+  EXPECT_EQ(life.healthy(), 20);
+}
+
 TEST_F(LifeTest, Checklist20AnXidTakesAllSlicesOfItsGpuAndCleanProbesBringThemBack) {
   Life life(world_);
   life.look(xid("GPU-1", kPassingXid));
@@ -125,6 +133,16 @@ TEST_F(LifeTest, Checklist20WithoutItsDriverAllIsUnhealthyUntilItIsBack) {
   life.look(30);
   EXPECT_EQ(life.healthy(), 20);
   EXPECT_EQ(life.snapshot().facts.problem, "");
+}
+
+TEST_F(LifeTest, Checklist20AReloadedDriverEndsWhatLastsUntilAReset) {
+  Life life(world_);
+  life.look(xid("GPU-1", 79));
+  life.look(60);
+  EXPECT_EQ(life.healthy("GPU-1"), 0);
+  world_.gpus.reload_driver("550.54.15");
+  life.look(30);
+  EXPECT_EQ(life.healthy("GPU-1"), 10);
 }
 
 TEST_F(LifeTest, Checklist20ASickGpuIsStillSickAfterARestart) {
