@@ -13,7 +13,7 @@ std::int64_t divide_up(std::int64_t amount, std::int64_t by) { return (amount + 
 // Places for one GPU's part of this claim.
 std::int64_t places(const SharedNode& node, const Claim& claim) {
   std::int64_t count = 0;
-  for (const auto& gpu : node.gpus) count += gpu.free / claim.per_gpu();
+  for (const auto& gpu : node.gpus) count += std::max<std::int64_t>(0, gpu.free) / claim.per_gpu();
   return count;
 }
 

@@ -1,6 +1,7 @@
 #include "planning/node_marks.h"
 
 #include <algorithm>
+#include <set>
 
 #include "api/v1alpha1/names.h"
 #include "planning/node_gpus.h"
@@ -32,19 +33,17 @@ std::string as_label(std::string text) {
 }
 
 void describe_gpus(const api::GpuNode& report, NodeMarks& marks) {
-  const auto& gpus = report.status.gpus;
-  if (gpus.empty()) return;  // no driver now; it had GPUs of this kind, and will have them again
-  const auto alike = [&](const auto& field) {
-    return std::all_of(gpus.begin(), gpus.end(),
-                       [&](const api::GpuNodeGpu& gpu) { return gpu.*field == gpus.front().*field; });
-  };
-  marks.model_label = as_label(gpus.front().model);
-  if (marks.model_label->empty() || !alike(&api::GpuNodeGpu::model)) marks.model_label.reset();
-  const auto least = std::min_element(gpus.begin(), gpus.end(), [](const auto& a, const auto& b) {
-                       return a.memory_mib < b.memory_mib;
-                     })->memory_mib;
-  marks.memory_label.reset();
-  if (least > 0) marks.memory_label = std::to_string(least) + "Mi";
+  std::set<std::string> models;
+  std::set<std::int64_t> memory;
+  for (const auto& gpu : report.status.gpus) {
+    if (gpu.memory_mib <= 0) continue;  // it has fallen off the bus and says nothing of itself
+    models.insert(as_label(gpu.model));
+    memory.insert(gpu.memory_mib);
+  }
+  if (memory.empty()) return;  // no driver now; it had GPUs of this kind, and will have them again
+  marks.model_label.reset();
+  if (models.size() == 1 && !models.begin()->empty()) marks.model_label = *models.begin();
+  marks.memory_label = std::to_string(*memory.begin()) + "Mi";
 }
 
 }  // namespace

@@ -72,10 +72,7 @@ class SlicePass {
     for (const auto& ref : placement.nodes) {
       const auto found = std::find_if(nodes_.begin(), nodes_.end(),
                                       [&](const SharedNode& node) { return node.node.name == ref.name; });
-      const auto gpus = found->gpus.front().size.count;
-      const Claim claim{placement.slices, std::max<std::int64_t>(1, (placement.slices + gpus - 1) / gpus)};
-      found->claims.insert(found->claims.end(), static_cast<std::size_t>(ref.workers), claim);
-      found->held += placement.slices * ref.workers;
+      for (std::int64_t i = 0; i < ref.workers; ++i) add_claim(*found, placement.slices);
     }
     return {placement.nodes, "", "", placement.slices};
   }

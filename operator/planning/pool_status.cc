@@ -1,5 +1,6 @@
 #include "planning/pool_status.h"
 
+#include <algorithm>
 #include <map>
 
 #include "api/v1alpha1/reasons.h"
@@ -65,7 +66,7 @@ void count_gpus(const SharedNode& node, bool open, api::GpuPoolStatus& status,
     if (gpu.free < gpu.healthy_slices) ++status.gpus.leased;
     if (open && gpu.free > 0) ++status.gpus.available;
     status.slices->total += gpu.healthy_slices;
-    free += gpu.free;
+    free += std::max<std::int64_t>(0, gpu.free);
     auto& model = models[gpu.model];
     model.model = gpu.model.empty() ? "unknown" : gpu.model;
     ++model.count;

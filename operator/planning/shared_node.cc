@@ -76,40 +76,36 @@ class Describer {
     for (const auto& gpu : report.status.gpus) {
       const auto held = count_pods(gpu);
       if (gpu.resource_name == resource_) node.held += held;
-      const auto name = "GPU " + std::to_string(gpu.index);
+      const auto name = "GPU " + (gpu.index < 0 ? gpu.uuid : std::to_string(gpu.index));
       const auto reason = gpu.reason.empty() ? std::string() : ": " + gpu.reason;
       if (gpu.resource_name != resource_ || gpu.mig) {
         node.notes.push_back(name + " is not offered as " + resource_ + reason);
         continue;
       }
+      auto described = describe_gpu(gpu);
       auto trouble = broken_promise(gpu, *pool_.spec.sharing);
       if (trouble.empty()) trouble = unwanted(gpu, pool_.spec.gpus);
-      auto described = describe_gpu(gpu);
-      if (!trouble.empty()) {
+      if (!described.healthy) {
+        node.notes.push_back(name + " is not healthy" + reason);
+      } else if (!trouble.empty()) {
         node.notes.push_back(name + " " + trouble);
         // Nobody can keep a kubelet from using it, so a worker of the pool must not come to its node at all.
-        if (described.healthy) node.unusable = name + " " + trouble;
-        continue;
+        node.unusable = name + " " + trouble;
       }
-      if (!described.healthy) node.notes.push_back(name + " is not healthy" + reason);
+      const bool fallen_off = !described.healthy && gpu.memory_mib == 0;  // it says nothing of itself
+      if (!trouble.empty() && !fallen_off) continue;
       described.free = std::max<std::int64_t>(0, described.healthy_slices - held);
       node.gpus.push_back(std::move(described));
     }
   }
 
   void add_claims(SharedNode& node) const {
-    std::int64_t largest = 1;
-    for (const auto& gpu : node.gpus) largest = std::max(largest, gpu.size.count);
-    const auto claim = [&](std::int64_t slices) {
-      node.claims.push_back({slices, std::max<std::int64_t>(1, (slices + largest - 1) / largest)});
-      node.held += slices;
-    };
     for (const auto& pod : occupants_.pods) {
       const auto shown = shown_.find({pod.ns, pod.name});
       const auto known = shown == shown_.end() ? 0 : shown->second;
-      if (known < pod.slices) claim(pod.slices - known);
+      if (known < pod.slices) add_claim(node, pod.slices - known);
     }
-    for (const auto slices : occupants_.reserved) claim(slices);
+    for (const auto slices : occupants_.reserved) add_claim(node, slices);
   }
 
  private:
@@ -136,21 +132,43 @@ std::string why_unusable(const SharedNode& node, const api::GpuNode* report, con
     if (!node.notes.empty()) return node.notes.front();
     return report->status.message.empty() ? "reports no GPU" : report->status.message;
   }
-  if (node.advertised == 0) return "has no allocatable " + resource;
+  const bool healthy =
+      std::any_of(node.gpus.begin(), node.gpus.end(), [](const auto& gpu) { return gpu.healthy; });
+  if (healthy && node.advertised == 0) return "has no allocatable " + resource;
   return {};
 }
 
 // What all GPUs have in common.
 void summarize(SharedNode& node) {
   node.node.gpus = 0;
-  node.node.model = node.gpus.empty() ? "" : node.gpus.front().model;
+  node.node.model.clear();
   for (const auto& gpu : node.gpus) {
     if (gpu.healthy) ++node.node.gpus;
-    if (gpu.model != node.node.model) node.node.model = "mixed";
+    if (gpu.model.empty()) continue;
+    const bool same = node.node.model.empty() || node.node.model == gpu.model;
+    node.node.model = same ? gpu.model : "mixed";
   }
 }
 
 }  // namespace
+
+void add_claim(SharedNode& node, std::int64_t slices) {
+  node.held += slices;
+  SharedGpu* well = nullptr;
+  std::int64_t healthy = 0;
+  std::int64_t largest = 1;
+  for (auto& gpu : node.gpus) {
+    largest = std::max(largest, gpu.size.count);
+    if (!gpu.healthy) continue;
+    ++healthy;
+    well = &gpu;
+  }
+  if (healthy == 1) {
+    well->free -= slices;
+  } else {
+    node.claims.push_back({slices, std::max<std::int64_t>(1, (slices + largest - 1) / largest)});
+  }
+}
 
 SharedNode describe_shared_node(const api::Node& node, const api::GpuNode* report, const api::GpuPool& pool,
                                 const Occupants& occupants) {

@@ -22,7 +22,7 @@ struct SharedGpu {
   SliceSize size;
   bool healthy = true;
   std::int64_t healthy_slices = 0;
-  std::int64_t free = 0;  // healthy, and in no pod that is known to be on this GPU
+  std::int64_t free = 0;  // healthy, and in no pod that is known to be on this GPU; negative if overbooked
 };
 
 // Slices that one worker has or will have on this node, nobody knows on which GPU: reserved by a lease, or in
@@ -44,6 +44,9 @@ struct SharedNode {
   std::int64_t advertised = 0;  // slices that the kubelet can hand out (status.allocatable)
   std::int64_t held = 0;        // slices of it that pods and claims have, on whichever GPU
 };
+
+// One more worker with these slices. On a node with one GPU that works there is no doubt where they are.
+void add_claim(SharedNode& node, std::int64_t slices);
 
 // What is known from outside the report about the slices of a node.
 struct Occupants {

@@ -3,9 +3,10 @@
 import json
 import threading
 
+from fake_binder import Binder
 from fake_nodes import seconds_now
 from support.api import ApiError
-from support.jobs import JOB_UID, LEASE, LEASE_LABEL
+from support.jobs import JOB_UID
 
 POLL = 0.1
 
@@ -20,8 +21,10 @@ def result(attempt, rank, code, tail=""):
 class FakeKubelet:
     """Pods run until finish(); those on nodes in `dead` are left alone, as by a machine without power."""
 
-    def __init__(self, api):
+    def __init__(self, api, plugins):
         self._api = api
+        self._plugins = plugins
+        self._binder = Binder(api)
         self.dead = set()
         self.started = []  # names of pods in the order in which they began to run
         self._stop = threading.Event()
@@ -35,7 +38,9 @@ class FakeKubelet:
     def _run(self):
         while not self._stop.wait(POLL):
             try:
-                for pod in self._api.list("pods", labelSelector=JOB_UID):
+                pods = self._api.list("pods", labelSelector=JOB_UID)
+                self._plugins.sync(pods)
+                for pod in pods:
                     self._step(pod)
             except (ApiError, OSError):
                 pass  # the pod has changed or gone: again in a moment
@@ -47,23 +52,11 @@ class FakeKubelet:
         phase = pod["status"].get("phase")
         if node is None:
             if "deletionTimestamp" not in pod["metadata"]:
-                self._bind(pod)
+                self._binder.bind(pod)
         elif "deletionTimestamp" in pod["metadata"]:
             self._end(pod)
         elif phase == "Pending":
             self._start(pod)
-
-    def _bind(self, pod):
-        meta = pod["metadata"]
-        busy = {p["spec"].get("nodeName") for p in self._api.list("pods", labelSelector=JOB_UID)}
-        for node in self._api.list("nodes"):
-            name = node["metadata"]["name"]
-            wanted = meta["labels"].get(LEASE)
-            if node["metadata"].get("labels", {}).get(LEASE_LABEL) == wanted and name not in busy:
-                target = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": meta["name"]},
-                          "target": {"apiVersion": "v1", "kind": "Node", "name": name}}
-                self._api.call("POST", self._api.url("pods", meta["namespace"], meta["name"], "binding"), target)
-                return
 
     def _write(self, pod, status):
         meta = pod["metadata"]
@@ -75,6 +68,12 @@ class FakeKubelet:
                 "restartCount": 0, "state": state, "lastState": {}}
 
     def _start(self, pod):
+        if "gpupool.dev/slices" in pod["metadata"]["labels"]:
+            refusal = self._plugins.admit(pod)
+            if refusal:
+                self._write(pod, {"phase": "Failed", "reason": "UnexpectedAdmissionError",
+                                  "message": "Pod was rejected: " + refusal, "startTime": seconds_now()})
+                return
         self.started.append(pod["metadata"]["name"])
         running = self._container(pod, {"running": {"startedAt": seconds_now()}})
         self._write(pod, {"phase": "Running", "startTime": seconds_now(), "podIP": "192.0.2.1",

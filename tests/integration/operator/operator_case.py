@@ -12,22 +12,28 @@ _pools = itertools.count(1)
 class FakeClusterCase(OperatorCase):
     nodes = None  # FakeNodes, set by the runner
     kubelet = None  # FakeKubelet, set by the runner
+    plugins = None  # FakePlugins, set by the runner
     node_count = 3
+    pool_spec = {}  # besides the selector
 
     def setUp(self):
         super().setUp()
         self.pool = f"it-{next(_pools)}"
         self.label = {"gpupool.dev.node-restriction.kubernetes.io/pool": self.pool}
         self.node_names = [f"{self.pool}-n{i}" for i in range(self.node_count)]
-        self.api.create("gpupools", pool_manifest(self.pool, self.label, nodeLossTimeoutSeconds=2))
+        self.api.create("gpupools", pool_manifest(self.pool, self.label, nodeLossTimeoutSeconds=2, **self.pool_spec))
         for name in self.node_names:
-            self.nodes.add(name, self.label)
+            self.add_node(name)
         if self.node_count:
             self.wait_pool(nodes={"available": self.node_count})
+
+    def add_node(self, name):
+        self.nodes.add(name, self.label)
 
     def clean(self):
         self.kubelet.dead.clear()
         super().clean()
+        self.plugins.clear()
         for pool in self.api.list("gpupools"):
             self.api.delete("gpupools", pool["metadata"]["name"])
         wait_for("all pools to be gone", lambda: not self.api.list("gpupools"), 30, self.operator.tail)

@@ -117,6 +117,19 @@ TEST_P(AssessWorker, TellsHowItStands) {
   EXPECT_EQ(view.rank, 4);
 }
 
+TEST(AssessWorkerRefusal, IsTheKubeletsWordBeforeAnythingRan) {
+  const auto failed = [](const std::string& reason) {
+    auto pod = evicted(make_pod());
+    pod.status.reason = reason;
+    return assess_worker(pod, test::kWorker, 0);
+  };
+  EXPECT_TRUE(failed("UnexpectedAdmissionError").refused);
+  EXPECT_TRUE(failed("OutOfgpupool.dev/vgpu").refused);
+  EXPECT_EQ(failed("OutOfgpupool.dev/vgpu").state, WorkerState::kLost);
+  EXPECT_FALSE(failed("Evicted").refused);
+  EXPECT_FALSE(assess_worker(deleted(make_pod()), test::kWorker, 0).refused);
+}
+
 INSTANTIATE_TEST_SUITE_P(Pods, AssessWorker, testing::Range<std::size_t>(0, cases().size()),
                          [](const auto& each) { return std::string(cases().at(each.param).name); });
 

@@ -74,6 +74,14 @@ const std::vector<Story>& stories() {
          world.recover_node("b");
          return world.run([&] { return !world.job.status.lease && world.pods.empty(); });
        }},
+      {"Slices", 1, [](World& world) { world.share(3); }, just_run},
+      {"SliceGang", 3, [](World& world) { world.share(4); }, just_run},
+      {"Refused", 3,
+       [](World& world) {
+         world.share(4);
+         world.refuse = [&world] { return world.job.status.attempts < 2; };
+       },
+       just_run},
       {"Deleted", 2,
        [](World& world) { world.ending = [](std::int64_t, std::int64_t) { return Ending::kNever; }; },
        [](World& world) {
@@ -130,6 +138,7 @@ INSTANTIATE_TEST_SUITE_P(Stories, CrashAnywhere, testing::Range<std::size_t>(0, 
 RC_GTEST_PROP(JobProperty, NothingBreaksThePromises, ()) {
   World world(*rc::gen::inRange<std::int64_t>(1, 4), {"a", "b", "c"});
   world.job.spec.backoff_limit = *rc::gen::inRange<std::int64_t>(0, 4);
+  if (*rc::gen::arbitrary<bool>()) world.share(*rc::gen::inRange<std::int64_t>(1, 11));
   const auto endings = *rc::gen::container<std::vector<Ending>>(
       20, rc::gen::element(Ending::kSuccess, Ending::kSuccess, Ending::kCrash, Ending::kDeleted,
                            Ending::kEvicted));
@@ -146,6 +155,7 @@ RC_GTEST_PROP(JobProperty, NothingBreaksThePromises, ()) {
     return rolled < 2 ? std::optional(rolled == 1) : std::nullopt;
   };
   world.hesitate = [&] { return roll() < 4; };
+  world.refuse = [&] { return roll() < 2; };
   RC_ASSERT(world.run());
   RC_ASSERT(world.broken == std::vector<std::string>{});
   RC_ASSERT(world.job.finished());

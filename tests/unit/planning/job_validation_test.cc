@@ -50,6 +50,19 @@ std::vector<Case> cases() {
       {"NoStartTimeout", "spec.startTimeoutSeconds", [](auto& job) { job.spec.start_timeout_seconds = 0; }},
       {"NegativeTtl", "spec.ttlSecondsAfterFinished",
        [](auto& job) { job.spec.ttl_seconds_after_finished = -1; }},
+      {"EmptySlice", "spec.slice", [](auto& job) { job.spec.slice.emplace(); }},
+      {"SliceCountAndMemory", "spec.slice.count", [](auto& job) { job.spec.slice = {"4Gi", {}, 1}; }},
+      {"SliceCountAndCores", "spec.slice.count", [](auto& job) { job.spec.slice = {"", 10, 1}; }},
+      {"NoSlices", "spec.slice.count", [](auto& job) { job.spec.slice = {"", {}, 0}; }},
+      {"NoCores", "spec.slice.cores", [](auto& job) { job.spec.slice = {"", 0, {}}; }},
+      {"TooManyCores", "spec.slice.cores", [](auto& job) { job.spec.slice = {"", 101, {}}; }},
+      {"NoMemory", "spec.slice.memory", [](auto& job) { job.spec.slice = {"0", {}, {}}; }},
+      {"MemoryIsNoQuantity", "spec.slice.memory", [](auto& job) { job.spec.slice = {"4GB", {}, {}}; }},
+      {"SlicesOfSeveralGpus", "spec.gpusPerWorker",
+       [](auto& job) {
+         job.spec.slice = {"", {}, 1};
+         job.spec.gpus_per_worker = 2;
+       }},
       in_template("NoTemplate", "spec.template", ""),
       in_template("BadTemplate", "spec.template", R"({"spec":{"containers":3}})"),
       in_template("NoContainer", "containers", R"({"spec":{"containers":[]}})"),
@@ -101,6 +114,23 @@ TEST_P(InvalidJob, IsRefusedAndTheFieldNamed) {
 
 INSTANTIATE_TEST_SUITE_P(Rules, InvalidJob, testing::Range<std::size_t>(0, cases().size()),
                          [](const auto& each) { return std::string(cases().at(each.param).name); });
+
+TEST(Slice, NeedsASharingPool) {
+  auto job = test::make_job();
+  job.spec.slice = {"4Gi", 30, {}};
+  const auto shares = test::make_sharing_pool();
+  const auto whole = test::make_pool();
+  EXPECT_EQ(validate_job(job, &shares), std::nullopt);
+  EXPECT_EQ(validate_job(job, nullptr), std::nullopt) << "the pool may yet come";
+  EXPECT_EQ(validate_job(job, &whole)->reason, api::reason::kSliceInExclusivePool);
+}
+
+TEST(Slice, TheTemplateMayNotAskForIt) {
+  auto job = test::make_job();
+  const auto pool = test::make_sharing_pool();
+  job.spec.pod_template.text = pod_with(R"(,"resources":{"limits":{"gpupool.dev/vgpu":1}})");
+  EXPECT_THAT(validate_job(job, &pool)->message, HasSubstr("gpupool.dev/vgpu is set by gpupool"));
+}
 
 TEST(ValidJob, MayUseEverythingElse) {
   auto job = test::make_job(std::string(45, 'a'), 1000);

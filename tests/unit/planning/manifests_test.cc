@@ -146,6 +146,42 @@ TEST(Manifests, PodsAreNeverDeletedByForce) {
   EXPECT_EQ(make(1, 1, kTemplate).pod["terminationGracePeriodSeconds"], 1);
 }
 
+Made make_shared(std::int64_t workers, const std::vector<std::string>& nodes) {
+  auto job = test::make_job("job", workers);
+  job.status.lease = test::make_lease(job, api::lease_state::kHeld, nodes, 3);
+  job.status.lease->slices = 4;
+  auto workload = Json::parse(make_manifests(job, {"launcher:1", test::kSlices}).workload);
+  auto pod = workload["spec"]["template"]["spec"];
+  return {Json(), std::move(workload), std::move(pod)};
+}
+
+TEST(Manifests, SharingWorkersAskForTheirSlices) {
+  const auto made = make_shared(1, {"a"});
+  EXPECT_EQ(made.pod["containers"][0]["resources"]["limits"], Json({{test::kSlices, "4"}}));
+  EXPECT_EQ(made.workload["spec"]["template"]["metadata"]["labels"][api::kSlicesLabel], "4");
+}
+
+TEST(Manifests, SharingWorkersGoToTheNodesOfTheLease) {
+  const auto pod = make_shared(1, {"a", "b"}).pod;
+  EXPECT_EQ(
+      pod["tolerations"],
+      Json::array(
+          {{{"key", api::kPoolTaint}, {"operator", "Equal"}, {"value", "lab"}, {"effect", "NoSchedule"}}}));
+  const auto& terms =
+      pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+  EXPECT_EQ(terms[0]["matchExpressions"],
+            Json::array({{{"key", api::kMemberLabel}, {"operator", "In"}, {"values", {"uid-a", "uid-b"}}}}));
+}
+
+TEST(Manifests, SharingGangsAreSpreadAsReserved) {
+  EXPECT_FALSE(make_shared(2, {"a"}).pod.contains("topologySpreadConstraints")) << "one node has them all";
+  EXPECT_EQ(make_shared(4, {"a", "b"}).pod["topologySpreadConstraints"],
+            Json::array({{{"maxSkew", 1},
+                          {"topologyKey", api::kMemberLabel},
+                          {"whenUnsatisfiable", "DoNotSchedule"},
+                          {"labelSelector", {{"matchLabels", {{api::kLease, "uid-job.3"}}}}}}}));
+}
+
 TEST(Manifests, TheWorkerGetsItsGpus) {
   EXPECT_EQ(make(8, 4).pod["containers"][0]["resources"]["limits"][test::kGpus], "4");
 }

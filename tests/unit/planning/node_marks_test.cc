@@ -71,6 +71,11 @@ TEST_F(Marks, ModelAndMemoryComeFromTheReport) {
   EXPECT_EQ(labels().memory_label, "16000Mi");
   report.status.gpus[1].memory_mib = 8000;
   EXPECT_EQ(labels().memory_label, "8000Mi") << "what every GPU of the node has";
+  report.status.gpus[1].model.clear();
+  report.status.gpus[1].memory_mib = 0;
+  EXPECT_EQ(labels().model_label, "NVIDIA-A100--80GB") << "one that is lost changes nothing";
+  EXPECT_EQ(labels().memory_label, "16000Mi");
+  report.status.gpus[1].memory_mib = 8000;
   report.status.gpus[1].model = "B";
   EXPECT_EQ(labels().model_label, std::nullopt) << "it has no single model";
   report.status.gpus.clear();

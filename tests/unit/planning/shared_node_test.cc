@@ -66,6 +66,22 @@ TEST_F(SharedMember, WhatTheReportDoesNotShowIsAClaim) {
   EXPECT_EQ(node.held, 27);
 }
 
+TEST_F(SharedMember, OnItsOnlyGpuNothingIsInDoubt) {
+  report_ = test::make_report("a", 1);
+  occupants_.reserved = {4, 3};
+  EXPECT_THAT(describe().claims, IsEmpty());
+  EXPECT_EQ(describe().gpus[0].free, 3);
+  EXPECT_EQ(describe().held, 7);
+}
+
+TEST_F(SharedMember, AllItsGpusMayBeSick) {
+  gpu(0).health = gpu(1).health = "Unhealthy";
+  gpu(0).reason = gpu(1).reason = "Lost";
+  node_.status.allocatable[test::kSlices] = "0";
+  EXPECT_EQ(describe().unusable, "");
+  EXPECT_EQ(describe().notes.size(), 2U);
+}
+
 TEST_F(SharedMember, SlicesThatAreSickAreNotFree) {
   test::show_pod(report_, 0, "old", 3);
   gpu(0).slices.free = 0;  // the GPU is about to be cut anew: only what is in use is left

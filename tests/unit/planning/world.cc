@@ -35,6 +35,15 @@ World::World(std::int64_t gpus, const std::vector<std::string>& node_names)
   for (const auto& name : node_names) nodes[name] = make_node(name);
 }
 
+void World::share(std::int64_t slices) {
+  pool->spec.sharing.emplace();
+  job.spec.slice = api::JobSlice{"", {}, slices};
+  for (auto& [name, node] : nodes) {
+    node = make_shared_member(name, 10);
+    reports[name] = make_report(name, 1);
+  }
+}
+
 bool World::run(const std::function<bool()>& done) {
   for (int round = 0; round < kMaxRounds; ++round) {
     wrote_ = false;
@@ -66,7 +75,7 @@ bool World::turn() {
     if (confirmed(copy) && copy.metadata.finalizers.empty()) {
       pods.erase(name);
     } else {
-      pods[name] = share(std::move(copy));
+      pods[name] = test::share(std::move(copy));
     }
   }
   return moved;
@@ -99,7 +108,7 @@ bool World::make_pod(const planning::Child& child, std::int64_t rank) {
   pod.metadata.owner_references = {{job_kind ? "Job" : "StatefulSet", child.key.name, child.uid, true}};
   pod.metadata.annotations[kAttempt] = std::to_string(job.status.lease ? job.status.lease->attempt : -1);
   pod.spec.node_name.clear();
-  pods[name] = share(std::move(pod));
+  pods[name] = test::share(std::move(pod));
   return true;
 }
 
@@ -125,23 +134,35 @@ bool World::move(api::Pod& pod) {
   return worker_of(pod).last_state.terminated ? false : end_command(pod);
 }
 
+bool World::has_place(const std::string& node, const api::Pod& pod) const {
+  const auto id = pod.metadata.label(api::kLease);
+  const auto used = std::count_if(pods.begin(), pods.end(), [&](const auto& entry) {
+    return entry.second->spec.node_name == node && !planning::has_ended(*entry.second);
+  });
+  if (!shared()) return planning::carries_lease(nodes.at(node), id) && used == 0;
+  for (const auto& ref : job.status.lease->nodes) {
+    if (job.status.lease->id == id && ref.name == node) return used < ref.workers;
+  }
+  return false;
+}
+
 bool World::schedule(api::Pod& pod) {
   if (!scheduler_works) return false;
-  const auto id = pod.metadata.label(api::kLease);
   for (const auto& [name, node] : nodes) {
-    const auto uses = [&, &on = name](const auto& entry) {
-      return entry.second->spec.node_name == on && !planning::has_ended(*entry.second);
-    };
-    const auto used = std::count_if(pods.begin(), pods.end(), uses);
-    if (!node.ready() || !planning::carries_lease(node, id) || used > 0) continue;
+    if (!node.ready() || !has_place(name, pod)) continue;
     pod.spec.node_name = name;
-    pods[pod.metadata.name] = share(pod);
+    pods[pod.metadata.name] = test::share(pod);
     return true;
   }
   return false;
 }
 
 bool World::start(api::Pod& pod) {
+  if (shared() && refuse && refuse()) {
+    pod.status.phase = "Failed";
+    pod.status.reason = "UnexpectedAdmissionError";
+    return true;
+  }
   pod = test::running(std::move(pod));
   check_start(pod);
   return true;
@@ -155,14 +176,26 @@ void World::check_start(const api::Pod& pod) {
   const auto attempt = pod.metadata.annotation(kAttempt);
   if (!attempts_seen_.insert({attempt, rank}).second)
     broken.push_back("rank " + std::to_string(rank) + " ran attempt " + attempt + " under two leases");
-  if (planning::lease_taint(nodes[pod.spec.node_name]) != id)
-    broken.push_back("a worker of " + id + " started on a node that does not carry its lease");
+  check_place(pod);
   for (const auto& [name, other] : pods) {
     if (other->metadata.label(api::kLease) == id || !other->status.container_statuses.at(0).state.running)
       continue;
     if (kubelet_works(other->spec.node_name))
       broken.push_back("a worker of " + id + " started while " + name + " still runs");
   }
+}
+
+void World::check_place(const api::Pod& pod) {
+  const auto id = pod.metadata.label(api::kLease);
+  const auto& node = pod.spec.node_name;
+  if (!shared()) {
+    if (planning::lease_taint(nodes[node]) != id)
+      broken.push_back("a worker of " + id + " started on a node that does not carry its lease");
+    return;
+  }
+  const auto& refs = job.status.lease->nodes;
+  if (std::none_of(refs.begin(), refs.end(), [&](const auto& ref) { return ref.name == node; }))
+    broken.push_back("a worker of " + id + " started where nothing is reserved for it");
 }
 
 bool World::end_command(api::Pod& pod) {
@@ -222,7 +255,7 @@ void World::delete_job() {
 void World::delete_pod(const std::string& name) {
   const auto found = pods.find(name);
   if (found == pods.end() || found->second->metadata.deleting()) return;
-  found->second = share(deleted(*found->second));
+  found->second = test::share(deleted(*found->second));
 }
 
 void World::freeze_cache() { frozen_ = live(); }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "planning/job_plan.h"
+#include "planning/shared_node.h"
 
 // A cluster with one job, without I/O: plan_job's steps are carried out on plain objects, one API write at a
 // time, and the controllers and kubelets act in between. It checks the promises while it runs and keeps a
@@ -24,6 +25,9 @@ struct Crash {};
 class World {
  public:
   World(std::int64_t gpus, const std::vector<std::string>& node_names);
+
+  // Makes the pool a sharing one: nodes with one GPU in ten slices, of which each worker wants so many.
+  void share(std::int64_t slices);
 
   // Lets operator and cluster act in turns until nothing moves any more or `done` holds. False if it never
   // came to rest.
@@ -51,6 +55,7 @@ class World {
   bool job_exists = true;
   std::optional<api::GpuPool> pool;
   std::map<std::string, api::Node> nodes;
+  std::map<std::string, api::GpuNode> reports;
   std::map<std::string, std::shared_ptr<const api::Pod>> pods;
   std::map<std::string, planning::Child> children;
   base::WallTime now;
@@ -62,6 +67,8 @@ class World {
   // A node that another job turns out to hold when this one tries to take it.
   std::string taken_meanwhile;
   bool scheduler_works = true;
+  // Asked before a worker of a shared lease starts: true, and its kubelet does not admit it.
+  std::function<bool()> refuse;
   // Asked before everything a controller or kubelet does: true puts it off.
   std::function<bool()> hesitate;
 
@@ -88,6 +95,8 @@ class World {
 
   planning::Observation observe(const Pass& pass);
   std::vector<planning::PoolNode> pool_nodes() const;
+  std::vector<planning::SharedNode> shared_nodes() const;
+  std::map<api::ObjectKey, planning::Verdict> verdicts() const;
   void write(const std::function<void()>& effect);
   void write_status(Pass& pass, const planning::step::WriteStatus& what);
   // Each returns false when the pass is over.
@@ -111,11 +120,14 @@ class World {
   // One thing that happens to a pod; false if nothing does.
   bool move(api::Pod& pod);
   bool schedule(api::Pod& pod);
+  bool has_place(const std::string& node, const api::Pod& pod) const;
+  bool shared() const { return job.status.lease && job.status.lease->shared(); }
   bool start(api::Pod& pod);
   bool end_command(api::Pod& pod);
   bool shut_down(api::Pod& pod);
   bool kubelet_works(const std::string& node) const;
   void check_start(const api::Pod& pod);
+  void check_place(const api::Pod& pod);
   void check_free(const api::NodeRef& ref);
 
   std::optional<base::Duration> idle_after_;

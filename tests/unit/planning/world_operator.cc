@@ -8,6 +8,7 @@
 #include "planning/assess_workers.h"
 #include "planning/job_status.h"
 #include "planning/manifests.h"
+#include "planning/plan_slices.h"
 #include "tests/unit/planning/builders.h"
 #include "tests/unit/planning/world.h"
 
@@ -49,14 +50,14 @@ planning::Observation World::observe(const Pass& pass) {
   seen.children = shown.children;
   seen.node = [this](const std::string& name) -> std::shared_ptr<const api::Node> {
     const auto found = nodes.find(name);
-    return found == nodes.end() ? nullptr : share(found->second);
+    return found == nodes.end() ? nullptr : test::share(found->second);
   };
   seen.replace = [this](const std::vector<std::string>& kept) {
     return pool ? planning::replace_nodes(*pool, pool_nodes(), job, kept) : std::vector<api::NodeRef>();
   };
   seen.worker_container = kWorker;
   if (pool && !planning::holds_nodes(job.status)) {
-    seen.verdict = planning::plan_queue(*pool, pool_nodes(), {share(job)})[job.metadata.key()];
+    seen.verdict = verdicts()[job.metadata.key()];
   }
   seen.now = now;
   seen.live = pass.live;
@@ -81,6 +82,24 @@ std::vector<planning::PoolNode> World::pool_nodes() const {
   return described;
 }
 
+std::vector<planning::SharedNode> World::shared_nodes() const {
+  std::vector<planning::SharedNode> described;
+  for (const auto& [name, node] : nodes) {
+    planning::Occupants occupants;
+    for (const auto& [pod_name, pod] : pods) {
+      if (pod->spec.node_name == name && !planning::has_ended(*pod))
+        occupants.pods.push_back({"ns", pod_name, job.spec.slice->count.value_or(1)});
+    }
+    described.push_back(planning::describe_shared_node(node, &reports.at(name), *pool, occupants));
+  }
+  return described;
+}
+
+std::map<api::ObjectKey, planning::Verdict> World::verdicts() const {
+  if (pool->spec.sharing) return planning::plan_slices(*pool, shared_nodes(), {test::share(job)});
+  return planning::plan_queue(*pool, pool_nodes(), {test::share(job)});
+}
+
 void World::write(const std::function<void()>& effect) {
   ++writes;
   const std::optional<bool> asked = crash_now ? crash_now() : std::nullopt;
@@ -94,6 +113,9 @@ void World::write(const std::function<void()>& effect) {
 
 void World::write_status(Pass& pass, const step::WriteStatus& what) {
   const std::string before = job.status.lease ? job.status.lease->id : "";
+  if (shared() && (!what.status.lease || what.status.lease->nodes.empty())) {
+    for (const auto& ref : job.status.lease->nodes) check_free(ref);
+  }
   write([&] {
     // Through JSON, as the server keeps it: times lose their fractions.
     auto stored = base::json::read<api::GpuJob>(api::status_patch("1", what.status));
@@ -174,7 +196,7 @@ void World::create_child(const api::ResourceType& type) {
   const auto key = std::string(type.kind) + "/" + name;
   if (children.contains(key)) return;
   for (const auto& ref : job.status.lease->nodes) {
-    if (!planning::carries_lease(nodes[ref.name], id))
+    if (!shared() && !planning::carries_lease(nodes[ref.name], id))
       broken.push_back("children were made before node " + ref.name + " was taken");
   }
   write([&] {
@@ -211,7 +233,7 @@ bool World::perform(Pass& /*pass*/, const step::DropWorkers& what) {
         broken.push_back("the finalizer of " + found->first + " was taken off while it runs");
       auto pod = *found->second;
       std::erase(pod.metadata.finalizers, api::kWorkerFinalizer);
-      found->second = share(std::move(pod));
+      found->second = test::share(std::move(pod));
     });
   }
   idle_after_ = seconds(1);
