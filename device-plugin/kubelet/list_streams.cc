@@ -63,7 +63,7 @@ class ListStream final : public grpc::ServerWriteReactor<v1beta1::ListAndWatchRe
   ListStreams& owner_;
   std::mutex mutex_;
   v1beta1::ListAndWatchResponse message_;  // gRPC reads it until OnWriteDone()
-  std::uint64_t sent_ = 0;  // the table's number
+  std::uint64_t sent_ = 0;                 // the table's number
   std::string sent_text_;
   bool sent_any_ = false;
   bool writing_ = false;
