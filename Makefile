@@ -1,6 +1,6 @@
 # Nothing but git, make and root is needed to start: `make deps` brings the rest.
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test format lint clean
+.PHONY: help deps build demo test soak format lint clean
 
 # Debian's tools, whatever else the user's PATH holds.
 export PATH := /usr/sbin:/usr/bin:/sbin:/bin:$(PATH)
@@ -14,15 +14,19 @@ help: ## show this list
 deps: ## install the Debian packages of deps/packages.txt (as root)
 	@deps/install
 
-build: deps ## build build/bin/gpupool-operator and build/bin/gpupool-launch
+build: deps ## build the programs: operator, device plugin and launcher, in build/bin
 	@cmake --preset release
-	@cmake --build --preset release --target gpupool-operator gpupool-launch
+	@cmake --build --preset release --target gpupool-operator gpupool-device-plugin gpupool-launch
 
 demo: build ## run the examples on a cluster of three nodes; KEEP=1 leaves it up
 	@demo/run
 
 test: deps ## build and run the tests (single parts: tests/run --help)
 	@tests/run
+
+soak: build ## kill the operator at every call of every scenario, for as long as it takes
+	@cmake --build --preset release --target gpupool-operator-faults
+	@tests/faults/run --all
 
 format: deps ## format the C++ files in place
 	@.ci/format

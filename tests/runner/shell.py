@@ -32,48 +32,77 @@ class Done:
         return "\n".join(self.output.splitlines()[-lines:])
 
 
-class Shell:
-    def run(self, log, *command, env=None, limit=1800, show=False):
-        """Runs to the end; both streams go to build/logs/LOG.log, and with `show` to the terminal too."""
+class Running:
+    """A program that was started, and what it has printed."""
+
+    def __init__(self, log, command, env):
         LOGS.mkdir(parents=True, exist_ok=True)
-        path = LOGS / f"{log}.log"
-        with open(path, "w", encoding="utf-8") as output:
-            process = subprocess.Popen([str(word) for word in command], cwd=ROOT, env={**os.environ, **(env or {})},
-                                       stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                                       start_new_session=True)
-        try:
-            code = self._wait(process, path, limit, show)
-        except BaseException:
-            self._stop(process)
-            raise
-        return Done(code, path.read_text(encoding="utf-8", errors="replace"))
+        self.path = LOGS / f"{log}.log"
+        with open(self.path, "w", encoding="utf-8") as output:
+            self.process = subprocess.Popen(
+                [str(word) for word in command], cwd=ROOT, env={**os.environ, **(env or {})},
+                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        self._reader = open(self.path, encoding="utf-8", errors="replace")  # pylint: disable=consider-using-with
+        self._part = ""
 
-    def _wait(self, process, path, limit, show):
-        end = time.monotonic() + limit
-        with open(path, encoding="utf-8", errors="replace") as reader:
-            while True:
-                try:
-                    code = process.wait(timeout=0.5)
-                except subprocess.TimeoutExpired:
-                    code = None
-                if show:
-                    sys.stdout.write(reader.read())
-                    sys.stdout.flush()
-                if code is not None:
-                    return code
-                if time.monotonic() > end:
-                    raise RuntimeError(f"{Path(process.args[0]).name} did not end within {limit} s, see {path}")
+    def print_news(self, whole_lines):
+        """With whole lines, several programs can share a terminal."""
+        text = self._part + self._reader.read()
+        cut = text.rfind("\n") + 1 if whole_lines and self.process.poll() is None else len(text)
+        self._part = text[cut:]
+        sys.stdout.write(text[:cut])
+        sys.stdout.flush()
 
-    @staticmethod
-    def _stop(process):
+    def done(self):
+        self._reader.close()
+        return Done(self.process.returncode, self.path.read_text(encoding="utf-8", errors="replace"))
+
+    def stop(self):
         """SIGTERM lets it remove what it made; whoever of its group is left then is killed."""
         try:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait(timeout=STOP_LIMIT)
+            os.killpg(self.process.pid, signal.SIGTERM)
+            self.process.wait(timeout=STOP_LIMIT)
         except (ProcessLookupError, subprocess.TimeoutExpired):
             pass
         try:
-            os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-        process.wait()
+        self.process.wait()
+
+
+class Shell:
+    def run(self, log, *command, env=None, limit=1800, show=False):
+        """Runs to the end; both streams go to build/logs/LOG.log, and with `show` to the terminal too."""
+        return self.run_together({log: command}, env, limit, show)[0]
+
+    def run_together(self, commands, env=None, limit=1800, show=False):
+        """The same for several programs at once, {log: command}; results in that order."""
+        running = []
+        try:
+            for log, command in commands.items():
+                running.append(Running(log, command, env))
+            self._wait(running, limit, show)
+        except BaseException:
+            for program in running:
+                program.stop()
+            raise
+        return [program.done() for program in running]
+
+    @staticmethod
+    def _wait(running, limit, show):
+        end = time.monotonic() + limit
+        while True:
+            left = [program for program in running if program.process.poll() is None]
+            if left:
+                try:
+                    left[0].process.wait(timeout=0.5)
+                except subprocess.TimeoutExpired:
+                    pass
+            if show:
+                for program in running:
+                    program.print_news(len(running) > 1)
+            if not left:
+                return
+            if time.monotonic() > end:
+                raise RuntimeError(f"{Path(left[0].process.args[0]).name} did not end within {limit} s, see {left[0].path}")

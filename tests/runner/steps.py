@@ -14,6 +14,7 @@ SANITIZERS = {
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:history_size=4",
 }
 PARALLEL_TESTS = 4
+E2E_SHARDS = [["test_gangs"], ["test_examples", "test_lifecycle"]]
 
 
 def release(result, shell, _control_plane):
@@ -64,10 +65,21 @@ def operator(result, shell, control_plane):
 
 
 def e2e(result, shell, _control_plane):
-    """the operator on a cluster with nodes"""
+    """the operator on clusters with nodes"""
+    modules = {path.stem for path in (ROOT / "tests/e2e").glob("test_*.py")}
+    result.check("every module of tests/e2e runs", modules == {name for shard in E2E_SHARDS for name in shard})
     if _build(result, shell, "release", ["all"], count=False):
-        done = shell.run("e2e", ROOT / "tests/e2e/run", show=True)
-        counts.add_program(result, "e2e", done)
+        # Each on a cluster of its own: what they do most is to wait.
+        shards = {f"e2e-{'-'.join(shard)}": (ROOT / "tests/e2e/run", *shard) for shard in E2E_SHARDS}
+        for done in shell.run_together(shards, show=True):
+            counts.add_program(result, "e2e", done)
+
+
+def faults(result, shell, control_plane):
+    """the operator dies at any call, on a network that fails"""
+    if _build(result, shell, "release", ["all"], count=False):
+        done = shell.run("faults", ROOT / "tests/faults/run", env=control_plane.variables(), show=True)
+        counts.add_program(result, "faults", done)
 
 
 def asan(result, shell, control_plane):
@@ -86,7 +98,7 @@ def cluster(result, shell, _control_plane):
 
 
 STEPS = {"build": release, "format": format_check, "layers": layers, "tidy": tidy, "unit": unit,
-         "integration": integration, "crds": crds, "operator": operator, "e2e": e2e, "asan": asan, "tsan": tsan,
+         "integration": integration, "crds": crds, "operator": operator, "faults": faults, "e2e": e2e, "asan": asan, "tsan": tsan,
          "cluster": cluster}
 
 
