@@ -57,6 +57,13 @@ def crds(result, shell, control_plane):
     counts.add_program(result, "crds", done)
 
 
+def deploy(result, shell, control_plane):
+    """what the manifests allow"""
+    done = shell.run("deploy", ROOT / "tests/deploy/test_device_plugin.py", "-v", env=control_plane.variables(),
+                     show=True)
+    counts.add_program(result, "deploy", done)
+
+
 def operator(result, shell, control_plane):
     """the operator on a real API server, with kubelets played by the tests"""
     if _build(result, shell, "release", ["all"], count=False):
@@ -98,8 +105,8 @@ def cluster(result, shell, _control_plane):
 
 
 STEPS = {"build": release, "format": format_check, "layers": layers, "tidy": tidy, "unit": unit,
-         "integration": integration, "crds": crds, "operator": operator, "faults": faults, "e2e": e2e, "asan": asan, "tsan": tsan,
-         "cluster": cluster}
+         "integration": integration, "crds": crds, "deploy": deploy, "operator": operator, "faults": faults, "e2e": e2e,
+         "asan": asan, "tsan": tsan, "cluster": cluster}
 
 
 def _static_check(result, shell, name, *command):
