@@ -1,7 +1,5 @@
 #pragma once
 
-#include <grpcpp/support/server_callback.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,12 +8,10 @@
 #include <thread>
 #include <vector>
 
-#include "device_plugin_v1beta1.pb.h"
+#include "kubelet/list_stream.h"
 #include "kubelet/offering.h"
 
 namespace gpupool::kubelet {
-
-class ListStream;
 
 // All open ListAndWatch streams of one resource: each gets the list at once and after every change, a slow
 // one the newest when it can take it. Thread-safe.
@@ -26,14 +22,15 @@ class ListStreams {
     std::uint64_t open = 0;
   };
 
-  // on_change: called on gRPC's threads when a stream has begun or ended; must not block.
+  // on_change: called when a stream has begun or ended, by open() and ended(); must not block.
   ListStreams(const Offering& offering, std::string resource, std::function<void()> on_change);
-  ~ListStreams();  // after close(), and after the gRPC server has ended
+  ~ListStreams() = default;  // when all streams have ended
   ListStreams(const ListStreams&) = delete;
   ListStreams& operator=(const ListStreams&) = delete;
 
-  // The reactor deletes itself.
-  grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse>* open();
+  // Writes the first list at once. The stream's end is to be told to ended(); `writer` lives until then.
+  std::shared_ptr<ListStream> open(ListWriter& writer);
+  void ended(const ListStream& stream);
   Count count() const;
   // Ends all streams, and new ones at once. The kubelet then takes the devices for unhealthy until somebody
   // registers again; an empty list would have it forget them.
@@ -41,14 +38,13 @@ class ListStreams {
 
  private:
   friend class ListStream;
-  void ended(const ListStream* stream);
   void poke_all();
   bool closing() const;
 
   const Offering& offering_;
   const std::string resource_;
   const std::function<void()> on_change_;
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // taken after a stream's own
   bool closing_ = false;
   std::uint64_t opened_ = 0;
   std::vector<std::shared_ptr<ListStream>> streams_;
