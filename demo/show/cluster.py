@@ -8,6 +8,8 @@ from .errors import DemoError
 from .paths import BUILD_IMAGE, CLUSTER, program
 
 NAME = "demo"
+POOLS = {"pool.yaml": ("demo", ["na", "nb", "nc"]), "shared-pool.yaml": ("shared", ["nd"])}
+GPUS, SPLIT = "na=1,nb=1,nc=1,nd=2", "nd=10"
 
 
 def check_absent():
@@ -23,9 +25,9 @@ def check_absent():
 
 
 def up(keep):
-    """Three nodes with one simulated GPU each; without `keep` it goes when this process ends, however it ends."""
+    """Nodes with simulated GPUs; without `keep` it goes when this process ends, however it ends."""
     owner = [] if keep else ["--owner-pid", str(os.getpid())]
-    _run(CLUSTER, "up", NAME, "--gpus", "1", "--image", "pytorch", *owner)
+    _run(CLUSTER, "up", NAME, "--nodes", "na,nb,nc,nd", "--gpus", GPUS, "--split", SPLIT, "--image", "pytorch", *owner)
     return environment()
 
 

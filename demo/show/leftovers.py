@@ -4,6 +4,9 @@ import time
 
 from .errors import DemoError
 
+# What a lease puts on a node; that of pools and GPUs stays.
+LEASE = "gpupool.dev/lease"
+LEASE_LABEL = "gpupool.dev.node-restriction.kubernetes.io/lease"
 # Written by people, who say with it which pool a node belongs to.
 POOL_LABEL = "gpupool.dev.node-restriction.kubernetes.io/pool"
 KINDS = "pods,jobs.batch,statefulsets.apps,services"
@@ -14,10 +17,9 @@ def on_nodes(nodes):
     found = []
     for node in nodes:
         name, metadata = node["metadata"]["name"], node["metadata"]
-        marks = [f"taint {taint['key']}" for taint in node["spec"].get("taints", [])]
-        marks += [f"label {key}" for key in metadata.get("labels", {}) if key != POOL_LABEL]
-        marks += [f"annotation {key}" for key in metadata.get("annotations", {})]
-        found += [f"node {name}: {mark}" for mark in marks if "gpupool.dev" in mark]
+        found += [f"node {name}: taint {LEASE}" for taint in node["spec"].get("taints", []) if taint["key"] == LEASE]
+        found += [f"node {name}: label {LEASE_LABEL}" for _ in [0] if LEASE_LABEL in metadata.get("labels", {})]
+        found += [f"node {name}: annotation {LEASE}" for _ in [0] if LEASE in metadata.get("annotations", {})]
     return found
 
 

@@ -13,7 +13,7 @@ class Promise:
     waits: bool = False  # promised to be in this phase when all others have ended
 
 
-# In the order in which they are applied.
+# In the order in which they are applied; a file may hold several jobs.
 PROMISES = (
     Promise("single-gpu.yaml", "single-gpu", "Succeeded", "Completed", 1),
     Promise("crash-then-succeed.yaml", "crash-then-succeed", "Succeeded", "Completed", 2),
@@ -21,6 +21,10 @@ PROMISES = (
     Promise("explicit-nodes.yaml", "explicit-nodes", "Succeeded", "Completed", 1),
     Promise("deadline.yaml", "deadline", "Failed", "DeadlineExceeded", 1),
     Promise("ddp-pytorch.yaml", "ddp-pytorch", "Succeeded", "Completed", 1),
+    Promise("slice-job.yaml", "slice-job", "Succeeded", "Completed", 1),
+    Promise("mixed-slices.yaml", "one-slice", "Succeeded", "Completed", 1),
+    Promise("mixed-slices.yaml", "three-slices", "Succeeded", "Completed", 1),
+    Promise("mixed-slices.yaml", "ddp-slices", "Succeeded", "Completed", 1),
     Promise("too-large.yaml", "too-large", "Queued", "TooLarge", 0, waits=True),
 )
 

@@ -1,4 +1,4 @@
-"""One line per job: redrawn in place on a terminal, else one line for each change."""
+"""One line per job and GPU: redrawn in place on a terminal, else one line for each change of a job."""
 
 import os
 import shutil
@@ -17,9 +17,10 @@ class Screen:
         self._drawn = 0
         self._last = {}
 
-    def show(self, jobs):
+    def show(self, jobs, picture=()):
+        """picture: lines below those of the jobs, for a terminal."""
         if self._in_place:
-            self._redraw(jobs)
+            self._redraw(jobs, picture)
             return
         for name in self._names:
             line = _describe(name, jobs.get(name))
@@ -34,14 +35,16 @@ class Screen:
             self._drawn = 0
         self._write(f"{self._elapsed()} {text}\n")
 
-    def _redraw(self, jobs):
+    def _redraw(self, jobs, picture):
         width = shutil.get_terminal_size().columns
         rows = [_describe(name, jobs.get(name)) for name in self._names]
-        rows.append(f"{self._elapsed()}")
+        rows += [*picture, f"{self._elapsed()}"]
         text = f"\x1b[{self._drawn}A" if self._drawn else ""
-        for name, row in zip([*self._names, ""], rows):
-            text += self._paint(row[:width - 1], jobs.get(name)) + "\x1b[K\n"
-        self._drawn = len(rows)
+        for number, row in enumerate(rows):
+            job = jobs.get(self._names[number]) if number < len(self._names) else None
+            text += self._paint(row[:width - 1], job) + "\x1b[K\n"
+        self._drawn = max(self._drawn, len(rows))
+        text += "\x1b[K\n" * (self._drawn - len(rows))
         self._write(text)
 
     def _paint(self, row, job):

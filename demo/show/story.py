@@ -8,10 +8,11 @@ from . import chart, cluster, leftovers, promises
 from .errors import DemoError
 from .kubectl import Kubectl
 from .operator import Operator, stop_kept
+from .picture import Fullest, Picture
 from .paths import CRDS, EXAMPLES, ROOT, program
 from .screen import Screen
 from .training import RANKS, Training
-from .watch import JobWatch
+from .watch import Watch
 
 JOBS_TIMEOUT = 240
 
@@ -22,23 +23,23 @@ def tell(keep):
     begin, operator, done = time.monotonic(), None, False
     cluster.check_absent()
     try:
-        _title("A Kubernetes of three nodes, each with one simulated GPU")
+        _title("A Kubernetes: three nodes with one simulated GPU, one with two that are cut into ten slices each")
         environment = cluster.up(keep)
         kubectl = Kubectl(environment)
         cluster.load_launcher()
-        _title("gpupool: its resource definitions, a pool of the three nodes, the operator")
+        _title("gpupool: its resource definitions, a pool of the three nodes, a shared one of the fourth, the operator")
         _install(kubectl)
         operator = Operator(environment, keep)
         operator.start()
         port = operator.wait_ready()
         print(f"operator: process {operator.pid}, log {operator.log_path}, http://127.0.0.1:{port}/metrics")
         _title("Every example; too-large is meant to wait for ever")
-        training = Training(kubectl)
+        training, fullest = Training(kubectl), Fullest()
         try:
-            jobs = _run_jobs(kubectl, operator, training)
+            jobs = _run_jobs(kubectl, operator, training, fullest)
         finally:
             training.stop()
-        problems = _report(kubectl, operator, jobs, training)
+        problems = _report(kubectl, operator, jobs, training, fullest)
         print(f"\n{time.monotonic() - begin:.0f} s from start to end")
         done = not problems
     except DemoError as error:
@@ -57,7 +58,7 @@ def remove():
 def _check_machine():
     if os.geteuid() != 0:
         raise DemoError("a cluster needs root: namespaces, mounts and cgroups")
-    for name in ("gpupool-operator", "gpupool-launch"):
+    for name in ("gpupool-operator", "gpupool-launch", "gpupool-device-plugin"):
         if not os.access(program(name), os.X_OK):
             raise DemoError(f"{program(name)} is missing; `make build` makes it")
 
@@ -71,46 +72,54 @@ def _install(kubectl):
     old = ["--validate=false"] if kubectl.server_minor() < 25 else []
     kubectl.apply(CRDS, *old)
     kubectl.run("wait", "--for=condition=Established", "--timeout=30s", "crd", "gpupools.gpupool.dev",
-                "gpujobs.gpupool.dev")
-    kubectl.run("label", "nodes", "--all", "--overwrite", f"{leftovers.POOL_LABEL}=demo")
-    kubectl.apply(os.path.join(EXAMPLES, "pool.yaml"))
+                "gpujobs.gpupool.dev", "gpunodes.gpupool.dev")
+    for example, (pool, nodes) in cluster.POOLS.items():
+        kubectl.run("label", "nodes", *nodes, "--overwrite", f"{leftovers.POOL_LABEL}={pool}")
+        kubectl.apply(os.path.join(EXAMPLES, example))
 
 
-def _run_jobs(kubectl, operator, training):
+def _run_jobs(kubectl, operator, training, fullest):
     """Applies the jobs and shows them until each has come to its end."""
-    watch = JobWatch(kubectl)
-    screen = Screen([promise.job for promise in promises.PROMISES])
+    jobs, nodes = Watch(kubectl, "gpujobs"), Watch(kubectl, "gpunodes")
+    names = [promise.job for promise in promises.PROMISES]
+    screen, picture = Screen(names), Picture(names)
+
+    def look(seconds):
+        jobs.wait(seconds)
+        nodes.wait(0.001)
+        if news := operator.restart_if_dead():
+            screen.say(news)
+        training.look_at(jobs.objects)
+        lines = picture.draw(nodes.objects.values())
+        fullest.look_at(nodes.objects.values(), lines)
+        screen.show(jobs.objects, lines)
+
     try:
-        for promise in promises.PROMISES:
-            kubectl.apply(os.path.join(EXAMPLES, promise.file))
-            _look(watch, screen, operator, training, 0.01)
+        for file in dict.fromkeys(promise.file for promise in promises.PROMISES):
+            kubectl.apply(os.path.join(EXAMPLES, file))
+            look(0.01)
         end = time.monotonic() + JOBS_TIMEOUT
-        while not _all_settled(watch.jobs):
+        while not _all_settled(jobs.objects):
             if time.monotonic() > end:
-                late = [p.job for p in promises.PROMISES if not promises.settled(p, watch.jobs.get(p.job))]
+                late = [p.job for p in promises.PROMISES if not promises.settled(p, jobs.objects.get(p.job))]
                 raise DemoError(f"not at their end after {JOBS_TIMEOUT} s: {', '.join(late)}; the end of the "
                                 f"operator's log:\n{operator.log_end()}")
-            _look(watch, screen, operator, training, 0.2)
-        return watch.jobs
+            look(0.2)
+        return jobs.objects
     finally:
-        watch.stop()
-
-
-def _look(watch, screen, operator, training, seconds):
-    watch.wait(seconds)
-    if news := operator.restart_if_dead():
-        screen.say(news)
-    training.look_at(watch.jobs)
-    screen.show(watch.jobs)
+        jobs.stop()
+        nodes.stop()
 
 
 def _all_settled(jobs):
     return all(promises.settled(promise, jobs.get(promise.job)) for promise in promises.PROMISES)
 
 
-def _report(kubectl, operator, jobs, training):
+def _report(kubectl, operator, jobs, training, fullest):
     """Prints what came of it; returns what did not come as promised."""
-    for table in (["get", "gpool"], ["get", "gjob", "-o", "wide"]):
+    _title("Which job sat on which GPU, when most were in use")
+    print("\n".join(fullest.lines))
+    for table in (["get", "gnode"], ["get", "gpool"], ["get", "gjob", "-o", "wide"]):
         _title("kubectl " + " ".join(table))
         print(kubectl.run(*table).rstrip())
     problems = [text for promise in promises.PROMISES if (text := promises.broken(promise, jobs[promise.job]))]
@@ -154,7 +163,7 @@ The cluster and the operator (process {operator.pid}) stay up. In a shell of thi
 
   cd {ROOT}
   eval "$(tests/cluster/cluster env {cluster.NAME})"
-  $KUBECTL get gpool,gjob
+  $KUBECTL get gnode,gpool,gjob
   $KUBECTL describe gjob crash-exhausts
   $KUBECTL apply -f examples/single-gpu.yaml
 

@@ -1,22 +1,23 @@
-"""Follows GpuJobs as they change."""
+"""Follows objects of one kind as they change."""
 
 import json
 import queue
 import threading
 
 
-class JobWatch:
-    """The newest state of every job of namespace default, by name. wait() is for one thread."""
+class Watch:
+    """The newest state of every object of a kind, in namespace default if it has one, by name. wait() is for one thread."""
 
-    def __init__(self, kubectl):
-        self._kubectl, self._changes, self._stopped = kubectl, queue.Queue(), threading.Event()
+    def __init__(self, kubectl, kind):
+        self._kubectl, self._kind = kubectl, kind
+        self._changes, self._stopped = queue.Queue(), threading.Event()
         self._stream = None
-        self.jobs = {}
+        self.objects = {}
         self._thread = threading.Thread(target=self._follow, daemon=True)
         self._thread.start()
 
     def wait(self, seconds):
-        """Until a job changes, at most this long; returns the jobs that changed."""
+        """Until an object changes, at most this long; returns those that changed."""
         changed = []
         try:
             changed.append(self._changes.get(timeout=seconds))
@@ -24,8 +25,8 @@ class JobWatch:
                 changed.append(self._changes.get_nowait())
         except queue.Empty:
             pass
-        for job in changed:
-            self.jobs[job["metadata"]["name"]] = job
+        for item in changed:
+            self.objects[item["metadata"]["name"]] = item
         return changed
 
     def stop(self):
@@ -36,10 +37,10 @@ class JobWatch:
 
     def _follow(self):
         while not self._stopped.is_set():
-            with self._kubectl.stream("get", "gpujobs", "-n", "default", "--watch", "-o", "json") as self._stream:
+            with self._kubectl.stream("get", self._kind, "-n", "default", "--watch", "-o", "json") as self._stream:
                 for document in _documents(self._stream.stdout):
-                    for job in document.get("items", [document]):
-                        self._changes.put(job)
+                    for item in document.get("items", [document]):
+                        self._changes.put(item)
             self._stopped.wait(0.5)  # kubectl ended: the API server closes a watch now and then
 
 

@@ -1,0 +1,55 @@
+"""Which job sits on which GPU, as the device plugins report it: a line for each GPU, a sign for each slice."""
+
+import string
+
+CELLS = 10  # a whole GPU is drawn as wide as one in ten slices
+FREE, SICK, STRANGER = ".", "x", "?"
+
+
+class Picture:
+    """Each job keeps its letter."""
+
+    def __init__(self, names):
+        self._letters = dict(zip(names, string.ascii_uppercase))
+
+    def draw(self, nodes):
+        """Lines for GpuNodes."""
+        return [self._line(node["metadata"]["name"], gpu) for node in sorted(nodes, key=lambda n: n["metadata"]["name"])
+                for gpu in node.get("status", {}).get("gpus", [])]
+
+    def _line(self, node, gpu):
+        slices = gpu.get("slices", {})
+        width = CELLS // slices["total"] if 0 < slices.get("total", 0) <= CELLS else 1
+        used = {}
+        for pod in gpu.get("pods", []):
+            job = self._job_of(pod["name"])
+            used[job] = used.get(job, 0) + pod.get("slices", 1)
+        cells = "".join(self._letters.get(job, STRANGER) * count for job, count in sorted(used.items()))
+        healthy = gpu.get("health") == "Healthy"
+        cells += (FREE if healthy else SICK) * (slices.get("total", 0) - len(cells))
+        who = "  ".join(f"{self._letters.get(job, STRANGER)} {job}" for job in sorted(used))
+        trouble = "" if healthy else "  " + gpu.get("reason", "")
+        bar = "".join(cell * width for cell in cells)
+        return f"{node}  GPU {gpu.get('index', '?')}  {gpu.get('model', ''):<10} [{bar}]  {who}{trouble}".rstrip()
+
+    def _job_of(self, pod):
+        """Workers are called JOB-N and more."""
+        owners = [job for job in self._letters if pod.startswith(job + "-")]
+        return max(owners, key=len, default=pod)
+
+
+def used_slices(nodes):
+    return sum(pod.get("slices", 1) for node in nodes for gpu in node.get("status", {}).get("gpus", [])
+               for pod in gpu.get("pods", []))
+
+
+class Fullest:
+    """Remembers the picture of the moment at which most slices were in use."""
+
+    def __init__(self):
+        self._used, self.lines = -1, []
+
+    def look_at(self, nodes, lines):
+        used = used_slices(nodes)
+        if used > self._used:
+            self._used, self.lines = used, lines
