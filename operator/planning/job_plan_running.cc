@@ -97,6 +97,34 @@ Step fail_attempt(const Observation& seen, const WorkerView& crash) {
                  Note{true, why.reason, why.message});
 }
 
+// How long the scheduler may find no room where room was reserved.
+constexpr std::int64_t kStarvationSeconds = 10;
+
+// A worker of a shared lease that has no place: a GPU has fallen sick since, or a stranger was there first.
+const WorkerView* starving(const Observation& seen, const Views& views) {
+  if (!seen.job.status.lease->shared() || seen.pool == nullptr) return nullptr;
+  const auto complaint = "Insufficient " + seen.pool->spec.worker_resource();
+  const auto found = std::find_if(views.begin(), views.end(), [&](const WorkerView& view) {
+    return view.state == WorkerState::kPending && view.message.find(complaint) != std::string::npos;
+  });
+  return found == views.end() ? nullptr : &*found;
+}
+
+// A kubelet did not admit a worker, or the scheduler found no place for it: the job is placed again.
+std::optional<Step> place_again(const Observation& seen, const Views& views) {
+  const auto& lease = *seen.job.status.lease;
+  if (!lease.shared()) return std::nullopt;
+  const auto found =
+      std::find_if(views.begin(), views.end(), [](const WorkerView& view) { return view.refused; });
+  const auto* worker = found == views.end() ? nullptr : &*found;
+  if (worker == nullptr && time_left(seen, lease.since, kStarvationSeconds) == base::Duration::zero()) {
+    worker = starving(seen, views);
+  }
+  if (worker == nullptr) return std::nullopt;
+  return release(seen, api::outcome::kQueued,
+                 {reason::kPlacementRefused, of_rank(*worker) + "; the attempt is not charged"}, true);
+}
+
 std::optional<Step> missing_workers(const Observation& seen, const Views& views) {
   const auto& lease = *seen.job.status.lease;
   const bool child = std::any_of(seen.children.begin(), seen.children.end(), [&](const Child& candidate) {
@@ -143,6 +171,8 @@ Step show_progress(const Observation& seen, const Views& views) {
     }
     if (pending != nullptr && pending->message != "starting") status.message = text;
     again = again ? std::min(*again, *left) : *left;
+    if (starving(seen, views) != nullptr)
+      again = std::min(*again, *time_left(seen, status.lease->since, kStarvationSeconds));
   }
   std::optional<Problem> stalled;
   if (api::spec_hash(seen.job.spec) != status.lease->spec_hash) {
@@ -171,12 +201,7 @@ Step plan_running(const Observation& seen) {
   }
   if (auto late = enforce_deadline(seen)) return *std::move(late);
   if (const auto lost = lost_nodes(seen); !lost.empty()) return restart_without(seen, lost);
-  const auto refused =
-      std::find_if(views.begin(), views.end(), [](const auto& view) { return view.refused; });
-  if (refused != views.end() && job.status.lease->shared()) {
-    return release(seen, api::outcome::kQueued,
-                   {reason::kPlacementRefused, of_rank(*refused) + "; the attempt is not charged"}, true);
-  }
+  if (auto again = place_again(seen, views)) return *std::move(again);
   if (const auto* lost = first(views, WorkerState::kLost)) {
     return restart(seen, job.status, {reason::kWorkerLost, of_rank(*lost) + "; the attempt is not charged"});
   }

@@ -80,6 +80,31 @@ TEST_F(SliceLife, ARefusedWorkerIsPlacedAgainAfterAWhile) {
   expect_nothing_left();
 }
 
+TEST_F(SliceLife, AWorkerWithoutAPlaceIsPlacedAgain) {
+  world_.share(3);
+  world_.job.spec.backoff_limit = 0;
+  world_.scheduler_works = false;
+  world_.scheduler_says = "0/3 nodes are available: 1 Insufficient gpupool.dev/vgpu";
+  const auto begin = world_.now;
+  ASSERT_TRUE(world_.run([&] { return world_.has_event(reason::kPlacementRefused); }));
+  EXPECT_GE(world_.now - begin, std::chrono::seconds(9));
+  EXPECT_LE(world_.now - begin, std::chrono::seconds(15));
+  world_.scheduler_works = true;
+  ASSERT_TRUE(world_.run());
+  EXPECT_EQ(world_.job.status.phase, phase::kSucceeded);
+  EXPECT_EQ(world_.job.status.failures, 0);
+  expect_nothing_left();
+}
+
+TEST_F(SliceLife, WhatElseTheSchedulerSaysIsThePersonsToMend) {
+  world_.share(3);
+  world_.scheduler_works = false;
+  world_.scheduler_says = "0/3 nodes are available: 3 node(s) didn't match node selector";
+  ASSERT_TRUE(world_.run([&] { return world_.job.finished(); }));
+  EXPECT_EQ(world_.job.status.reason, reason::kStartTimeout);
+  EXPECT_FALSE(world_.has_event(reason::kPlacementRefused));
+}
+
 TEST_F(SliceLife, ALostNodeIsLeft) {
   world_.share(3);
   world_.ending = [](std::int64_t attempt, std::int64_t) {

@@ -147,10 +147,15 @@ bool World::has_place(const std::string& node, const api::Pod& pod) const {
 }
 
 bool World::schedule(api::Pod& pod) {
-  if (!scheduler_works) return false;
+  if (!scheduler_works) {
+    if (scheduler_says.empty() || !pod.status.conditions.empty()) return false;
+    pod.status.conditions.push_back({"PodScheduled", "False", "Unschedulable", scheduler_says});
+    return true;
+  }
   for (const auto& [name, node] : nodes) {
     if (!node.ready() || !has_place(name, pod)) continue;
     pod.spec.node_name = name;
+    pod.status.conditions.clear();
     pods[pod.metadata.name] = test::share(pod);
     return true;
   }

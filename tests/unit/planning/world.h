@@ -67,6 +67,7 @@ class World {
   // A node that another job turns out to hold when this one tries to take it.
   std::string taken_meanwhile;
   bool scheduler_works = true;
+  std::string scheduler_says;  // about pods that it finds no place for, while it does not work
   // Asked before a worker of a shared lease starts: true, and its kubelet does not admit it.
   std::function<bool()> refuse;
   // Asked before everything a controller or kubelet does: true puts it off.
