@@ -14,7 +14,7 @@ SANITIZERS = {
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:history_size=4",
 }
 PARALLEL_TESTS = 4
-E2E_SHARDS = [["test_gangs"], ["test_examples", "test_lifecycle"]]
+E2E_SHARDS = [["test_gangs"], ["test_examples", "test_lifecycle"], ["test_slices", "test_device_plugin"]]
 
 
 def release(result, shell, _control_plane):
