@@ -19,6 +19,7 @@ class CrashPoints:
                 crashes = self.run(scenario, [f"{when}:{n}"])
                 missed = 0 if crashes else missed + 1
                 n += 1
+            print(f"{scenario.name}: died {when} each of {n - 1 - missed} calls", flush=True)
 
     def run(self, scenario, lives, faults=""):
         """How often the operator died. lives: GPUPOOL_CRASH of each start."""

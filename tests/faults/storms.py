@@ -6,7 +6,6 @@ import time
 import traceback
 
 from scenarios import SCENARIOS
-from supervisor import Supervisor
 
 # A start alone takes about 10 calls; one that never gets further would make no progress.
 SHORTEST_LIFE, LONGEST_LIFE = 12, 80
@@ -18,11 +17,11 @@ def crashes(seed):
         yield f"{numbers.choice(('before', 'after'))}:{numbers.randint(SHORTEST_LIFE, LONGEST_LIFE)}"
 
 
-def storm(lab, report, seconds, title, lives=(), faults=""):
+def storm(lab, report, seconds, title, supervisor):
     """title is enough to do it again."""
     worlds = [(scenario, lab.new_world()) for scenario in SCENARIOS.values()]
     before, end = len(lab.kubelet.violations), time.monotonic() + seconds
-    with Supervisor(lab.process, lives, faults) as supervisor:
+    with supervisor:
         threads = [threading.Thread(target=_live, args=(scenario, world, supervisor, report, end, title))
                    for scenario, world in worlds]
         for thread in threads:

@@ -30,6 +30,10 @@ std::optional<planning::Verdict> closed(const api::GpuPool& pool) {
   if (auto problem = planning::validate_pool(pool)) {
     return planning::Verdict{{}, reason::kPoolStalled, "pool " + name + ": " + problem->message};
   }
+  // Whoever deletes the pool now would take it from under a job that runs.
+  if (!pool.metadata.has_finalizer(api::kPoolFinalizer)) {
+    return planning::Verdict{{}, reason::kWaitingForNodes, "pool " + name + " is being set up"};
+  }
   return std::nullopt;
 }
 

@@ -9,7 +9,7 @@ import tempfile
 from operator_case import FakeClusterCase
 from support.cluster import read_manifests
 from support.operator_process import ROOT, OperatorProcess, operator_binary
-from support.waiting import wait_for
+from support.waiting import holds_for, wait_for
 
 ACCOUNT = "system:serviceaccount:gpupool-system:gpupool-operator"
 
@@ -140,6 +140,7 @@ class PermissionTest(FakeClusterCase):
         """drop: (resource, verb) that is taken out of the role in deploy/rbac.yaml."""
         manifests = read_manifests(self.lab.kubeconfig, os.path.join(ROOT, "deploy", "rbac.yaml"))
         rules = next(m["rules"] for m in manifests if m["kind"] == "ClusterRole")
+        self.rules = json.loads(json.dumps(rules))
         if drop:
             for rule in rules:
                 if drop[0] in rule["resources"] and drop[1] in rule["verbs"]:
@@ -188,3 +189,14 @@ class PermissionTest(FakeClusterCase):
         self.api.patch("clusterroles", "gpupool-integration", {"rules": role["rules"]})
         job.wait_phase("Running", limit=30)
         self.assertEqual("False", job.condition("Stalled"))
+
+    def test_pool_that_cannot_be_guarded_against_deletion_gives_no_nodes(self):
+        self.api.patch("gpupools", self.pool, {"metadata": {"finalizers": None}})
+        self.start_limited(drop=("gpupools", "patch"))
+        job = self.submit("one")
+        job.wait("the reason", lambda s: "is being set up" in s.get("message", ""))
+        holds_for("the job holds nothing", lambda: not job.lease() and not self.nodes.traces(), 2)
+        self.api.patch("clusterroles", "gpupool-integration", {"rules": self.rules})
+        job.wait_phase("Running", limit=30)
+        self.api.delete("gpupools", self.pool)
+        self.assertTrue(self.api.find("gpupools", self.pool), "the pool did not wait for its job")
