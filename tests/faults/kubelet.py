@@ -2,6 +2,7 @@
 
 import fake_kubelet
 from fake_kubelet import FakeKubelet
+from fake_plugins import FakePlugins
 from support.api import ApiError
 from support.jobs import JOB_UID, LEASE
 
@@ -25,7 +26,7 @@ class BookkeepingKubelet(FakeKubelet):
         self.violations = []
         self.runs = {}  # (job UID, attempt, rank): UID of the pod that ran the command
         self._occupied = {}  # node: (pod UID, lease)
-        super().__init__(api)
+        super().__init__(api, FakePlugins(api))
 
     def _start(self, pod):
         meta, node = pod["metadata"], pod["spec"]["nodeName"]
