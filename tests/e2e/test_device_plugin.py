@@ -21,6 +21,7 @@ class PluginCase(OperatorCase):
         super().setUp()
         self.node = SliceNode(self.lab, NODE)
         self.node.wait_allocatable(TOTAL)
+        self.node.wait_report("all slices are free", lambda report: report["sliceCounts"]["free"] == TOTAL)
 
     def clean(self):
         for pod in self.api.list("pods", self.namespace):
@@ -134,6 +135,18 @@ class BrokenTest(PluginCase):
         def kill():
             (pid,) = self.node.plugin_pids()
             os.kill(pid, signal.SIGKILL)
+        self.check(kill)
+
+    def test_plugin_is_killed_while_the_node_has_no_network(self):
+        """The kubelet and the plugin get along without an API server."""
+        def kill():
+            sockets = self.node.our_sockets()
+            self.lab.cluster.verb("cut-node", NODE)
+            self.addCleanup(self.lab.cluster.verb, "join-node", NODE)
+            (pid,) = self.node.plugin_pids()
+            os.kill(pid, signal.SIGKILL)
+            self.wait_registered(sockets)
+            self.lab.cluster.verb("join-node", NODE)
         self.check(kill)
 
     def test_sockets_are_wiped(self):
