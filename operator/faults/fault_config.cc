@@ -11,9 +11,8 @@ using base::ErrorCode;
 template <class T>
 std::optional<T> number(std::string_view text) {
   T value{};
-  const auto end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || at != end) return std::nullopt;
+  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || at != text.data() + text.size()) return std::nullopt;
   return value;
 }
 

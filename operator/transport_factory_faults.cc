@@ -1,10 +1,10 @@
 #include "transport_factory.h"
 
-#include <cstdlib>
 #include <stdexcept>
 
 #include "faults/crash_transport.h"
 #include "faults/faulty_transport.h"
+#include "kube/config/environment.h"
 #include "net/curl_transport.h"
 
 namespace gpupool {
@@ -37,11 +37,6 @@ class TestTransport final : public net::Transport {
   faults::CrashTransport crashing_;
 };
 
-const char* environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 // A test that injects nothing because of a slip must not pass.
 template <class T>
 T or_throw(base::Result<T> config) {
@@ -53,11 +48,12 @@ T or_throw(base::Result<T> config) {
 
 std::unique_ptr<net::Transport> make_transport(const net::Endpoint& endpoint, const std::string& user_agent,
                                                base::Metrics& metrics, const base::Log& log) {
-  const auto fault = or_throw(faults::parse_faults(environment("GPUPOOL_FAULTS")));
-  const auto crash = or_throw(faults::parse_crash(environment("GPUPOOL_CRASH")));
-  log.warning(
-      "This program is for tests: it injects faults",
-      {{"seed", fault.seed}, {"rate", std::to_string(fault.rate)}, {"crash", environment("GPUPOOL_CRASH")}});
+  const auto fault = or_throw(faults::parse_faults(kube::environment("GPUPOOL_FAULTS")));
+  const auto crash = or_throw(faults::parse_crash(kube::environment("GPUPOOL_CRASH")));
+  log.warning("This program is for tests: it injects faults",
+              {{"seed", fault.seed},
+               {"rate", std::to_string(fault.rate)},
+               {"crash", kube::environment("GPUPOOL_CRASH")}});
   return std::make_unique<TestTransport>(endpoint, user_agent, fault, crash, metrics, log);
 }
 
