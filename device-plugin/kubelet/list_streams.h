@@ -24,7 +24,7 @@ class ListStreams {
 
   // on_change: called when a stream has begun or ended, by open() and ended(); must not block.
   ListStreams(const Offering& offering, std::string resource, std::function<void()> on_change);
-  ~ListStreams() = default;  // when all streams have ended
+  ~ListStreams() { close(); }  // when all streams have ended
   ListStreams(const ListStreams&) = delete;
   ListStreams& operator=(const ListStreams&) = delete;
 
