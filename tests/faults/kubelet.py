@@ -26,26 +26,37 @@ class BookkeepingKubelet(FakeKubelet):
         self.violations = []
         self.runs = {}  # (job UID, attempt, rank): UID of the pod that ran the command
         self._occupied = {}  # node: (pod UID, lease)
-        super().__init__(api, FakePlugins(api))
+        self.plugins = FakePlugins(api)
+        super().__init__(api, self.plugins)
 
     def _start(self, pod):
         meta, node = pod["metadata"], pod["spec"]["nodeName"]
-        lease = meta["labels"][LEASE]
-        taints = self._api.get("nodes", node)["spec"].get("taints", [])
-        other = self._occupied.get(node)
-        self._occupied[node] = (meta["uid"], lease)  # from here on a test may end it
+        shared, begun = "gpupool.dev/slices" in meta["labels"], len(self.started)
+        problems = [] if shared else self._enter(pod, node)
         try:
             super()._start(pod)
         except (ApiError, OSError):
             self._free(pod)  # the pod has changed; nothing has begun
             raise
-        if other and other[0] != meta["uid"]:
-            self.violations.append(f"{meta['name']} of lease {lease} began on node {node} beside lease {other[1]}")
-        if not any(t["key"] == LEASE and t.get("value") == lease for t in taints):
-            self.violations.append(f"{meta['name']} of lease {lease} began on node {node}, which does not carry it")
+        if len(self.started) == begun:
+            return  # refused
+        self.violations += problems
         key = (meta["labels"][JOB_UID], attempt_of(pod), rank_of(pod))
         if self.runs.setdefault(key, meta["uid"]) != meta["uid"]:
             self.violations.append(f"rank {key[2]} of attempt {key[1]} ran twice, at last as pod {meta['name']}")
+
+    def _enter(self, pod, node):
+        """What is wrong with a worker on this node, which it has for itself."""
+        meta, lease = pod["metadata"], pod["metadata"]["labels"][LEASE]
+        taints = self._api.get("nodes", node)["spec"].get("taints", [])
+        other = self._occupied.get(node)
+        self._occupied[node] = (meta["uid"], lease)  # from here on a test may end it
+        found = []
+        if other and other[0] != meta["uid"]:
+            found.append(f"{meta['name']} of lease {lease} began on node {node} beside lease {other[1]}")
+        if not any(t["key"] == LEASE and t.get("value") == lease for t in taints):
+            found.append(f"{meta['name']} of lease {lease} began on node {node}, which does not carry it")
+        return found
 
     def _free(self, pod):
         node = pod["spec"].get("nodeName")

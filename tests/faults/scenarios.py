@@ -69,15 +69,28 @@ def its_pool_is_deleted(world, gpus):
     assert world.api.find("gpupools", pool), "the pool did not wait for its job"
     _all_ranks(world, job, gpus)
     result = world.over(job)
-    world.wait(f"pool {pool} to be gone", lambda: not world.api.find("gpupools", pool))
-    for node in nodes:
-        world.nodes.remove(node)
+    world.remove_pool(pool, nodes)
     return result
 
 
 def waits_behind_another(world, gpus):
     """Two jobs want what only one can have; both run, one after the other."""
-    jobs, results = [world.submit(gpus) for _ in range(2)], []
+    return _one_after_the_other(world, [world.submit(gpus) for _ in range(2)], gpus)
+
+
+def share_a_gpu(world, gpus):
+    """Three jobs want half of a GPU each; two run at once and the third after them."""
+    pool, node = world.name + "-shared", world.name + "-shared-n0"
+    world.add_shared_pool(pool, node)
+    results = _one_after_the_other(world, [world.submit(gpus, pool, slice={"count": 5}) for _ in range(3)], gpus)
+    over = {gpu: slices for gpu, slices in world.kubelet.plugins.peak.items() if slices > 10}
+    assert not over, f"more slices in use than there are: {over}"
+    world.remove_pool(pool, [node])
+    return results
+
+
+def _one_after_the_other(world, jobs, gpus):
+    results = []
     while jobs:
         job = world.wait("a job to run", lambda: next((j for j in jobs if j.phase() == "Running"), None))
         _all_ranks(world, job, gpus)
@@ -99,7 +112,8 @@ _LIVES = {
     loses_a_node: {1: _AGAIN_UNCHARGED, 2: _AGAIN_UNCHARGED},
     suspended_and_resumed: {1: _AGAIN_UNCHARGED, 2: _AGAIN_UNCHARGED},
     its_pool_is_deleted: {1: _AT_ONCE},
-    waits_behind_another: {3: [_AT_ONCE, _AT_ONCE]},
+    waits_behind_another: {3: [_AT_ONCE] * 2},
+    share_a_gpu: {1: [_AT_ONCE] * 3},
 }
 
 

@@ -33,6 +33,21 @@ class World:
         for name in node_names:
             self.nodes.add(name, label)
 
+    def add_shared_pool(self, pool, node):
+        """One GPU in ten slices."""
+        self.api.create("gpupools", pool_manifest(pool, {POOL_LABEL: pool}, sharing={"deviceSplitCount": 10}))
+        self.nodes.add(node, {POOL_LABEL: pool}, gpus=0)
+        self.kubelet.plugins.add(node)
+
+    def remove_pool(self, pool, nodes):
+        self.api.delete("gpupools", pool)
+        self.wait(f"pool {pool} to be gone", lambda: not self.api.find("gpupools", pool))
+        for node in nodes:
+            self.wait(f"node {node} to be clean of pool {pool}",
+                      lambda node=node: "gpupool.dev" not in str(self.api.get("nodes", node)["spec"].get("taints", "")))
+            self.kubelet.plugins.remove(node)
+            self.nodes.remove(node)
+
     def tear_down(self):
         for job in self.api.list("gpujobs", self.name):
             self.api.delete("gpujobs", job["metadata"]["name"], self.name)

@@ -40,6 +40,13 @@ class FakePlugins:
                                       "metadata": {"name": name, "ownerReferences": [owner]}})
         self.report(name)
 
+    def remove(self, name):
+        """Before the node: what it owns goes with it."""
+        with self._lock:
+            self._nodes.pop(name, None)
+            self._written.pop(name, None)
+        self._api.delete("gpunodes", name)
+
     def clear(self):
         with self._lock:
             names, self._nodes = list(self._nodes), {}
