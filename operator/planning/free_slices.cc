@@ -36,6 +36,7 @@ std::vector<Group> grouped(const std::vector<Claim>& claims) {
     ++group.count;
   }
   std::vector<Group> list;
+  list.reserve(groups.size());
   for (const auto& [size, group] : groups) list.push_back(group);
   return list;
 }
