@@ -71,7 +71,11 @@ class FakeNodes:
         except ApiError as error:
             if error.code != 404:
                 raise
-            self._api.create("leases", {"metadata": {"name": name, "namespace": "kube-node-lease"}, "spec": spec})
+            try:
+                self._api.create("leases", {"metadata": {"name": name, "namespace": "kube-node-lease"}, "spec": spec})
+            except ApiError as exists:
+                if exists.code != 409:  # the heartbeat of a node of this name that was removed a moment ago
+                    raise
 
     def _beat(self):
         while not self._stop.wait(HEARTBEAT):

@@ -171,6 +171,17 @@ TEST_F(ElectionTest, ExpiryIsCountedFromTheLastChangeSeen) {
   EXPECT_TRUE(b_.leads());
 }
 
+TEST_F(ElectionTest, LooksAgainAtTheMomentOfExpiry) {
+  Election election("d", {.retry_period = seconds(4)});
+  server_.set({"c", 15, "", "", 0});
+  for (const int second : {0, 2, 4, 6, 8, 10, 12, 14}) {
+    ASSERT_TRUE(std::holds_alternative<Election::Read>(election.next(at(seconds(second)), kWall)));
+    election.on_read(at(seconds(second)), server_.read());
+  }
+  const auto action = election.next(at(seconds(14)), kWall);
+  EXPECT_EQ(std::get<Election::Wait>(action).until, at(seconds(15)));
+}
+
 TEST_F(ElectionTest, AnothersDurationCounts) {
   server_.set({"c", 40, "", "", 3});
   a_.settle();
