@@ -56,8 +56,11 @@ def _write(path, text):
         out.write(text)
 
 
-def wait_allocatable(state, api, node):
-    """Until schedulers see the node's GPUs. Does nothing on a node that was never given any."""
+def wait_allocatable(state, api, node, old_sockets=()):
+    """Until schedulers see the node's GPUs. Does nothing on a node that was never given any.
+
+    A kubelet that has just started repeats old numbers; but it and the plugin make their sockets anew, so there must be
+    others than before."""
     facts = state.facts()
     if node not in facts.get("gpus", {}):
         return
@@ -66,16 +69,22 @@ def wait_allocatable(state, api, node):
 
     def shown():
         allocatable = api.get(f"/api/v1/nodes/{node}")["status"]["allocatable"]
-        return allocatable.get(resource, "0") == count and _registered(state, node, resource, count)
+        now = sockets(state, node)
+        registered = not now & set(old_sockets) and (count == "0" or any(name.startswith("gpupool-") for name, *_ in now))
+        return allocatable.get(resource, "0") == count and registered
 
     processes.wait_for(f"{count} {resource} to be allocatable on node {node}", shown, 60, 0.1)
 
 
-def _registered(state, node, resource, count):
-    """A kubelet that has just started repeats old numbers, but every plugin makes its socket anew for it."""
-    sockets = state.path("nodes", node, "var/lib/kubelet/device-plugins")
-    try:
-        ours = os.stat(os.path.join(sockets, f"gpupool-{resource.replace('/', '_')}.sock")).st_mtime_ns
-        return ours > os.stat(os.path.join(sockets, "kubelet.sock")).st_mtime_ns
-    except FileNotFoundError:
-        return count == "0"
+def sockets(state, node):
+    """Identities of the sockets by which the kubelet and the plugin meet."""
+    found = set()
+    folder_of_sockets = state.path("nodes", node, "var/lib/kubelet/device-plugins")
+    for name in os.listdir(folder_of_sockets) if os.path.isdir(folder_of_sockets) else []:
+        if name.endswith(".sock"):
+            try:
+                info = os.stat(os.path.join(folder_of_sockets, name))
+            except FileNotFoundError:
+                continue
+            found.add((name, info.st_ino, info.st_mtime_ns))
+    return found

@@ -85,9 +85,12 @@ class Node:
         except ClusterError as error:
             raise ClusterError(f"{error}\n{processes.log_tail(self.log('containerd'))}") from None
 
+    def kubelet_runs(self):
+        return self.init() is not None and bool(processes.pids_of(self.init(), "kubelet"))
+
     def start_kubelet(self):
         """Does nothing if it runs."""
-        if processes.pids_of(self.init(), "kubelet"):
+        if self.kubelet_runs():
             return
         processes.start_inside(
             self.init(), self.log("kubelet"), "/opt/gpupool/kubelet", "--config=/var/lib/kubelet/config.json",
