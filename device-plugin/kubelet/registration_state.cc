@@ -23,7 +23,10 @@ RegistrationState::RegistrationState(std::uint64_t seed)
       lost_({.initial = milliseconds(400), .factor = 3, .cap = minutes(5), .jitter = 0.5}, seed + 3) {}
 
 RegistrationState::Next RegistrationState::next(const Sight& sight, base::SteadyTime now) {
-  if (!sight.kubelet.exists()) return {false, absent_.next(now)};
+  if (!sight.kubelet.exists()) {
+    if (sight.streams_open == 0) registered_ = false;  // it has ended, and said so
+    return {false, absent_.next(now)};
+  }
   absent_.reset();
   if (sight.kubelet != kubelet_) {
     kubelet_ = sight.kubelet;

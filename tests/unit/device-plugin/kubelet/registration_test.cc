@@ -86,6 +86,14 @@ TEST_F(RegistrationTest, Checklist05ComesBackAfterAKilledKubeletThatLeftItsSocke
   EXPECT_TRUE(kubelet_.wait(complete));
 }
 
+TEST_F(RegistrationTest, Checklist05KnowsThatAKubeletHasEnded) {
+  kubelet_.start();
+  const RunningPlugin plugin(node_);
+  ASSERT_TRUE(kubelet_.wait(complete));
+  kubelet_.stop();
+  EXPECT_TRUE(plugin.wait(Phase::kNoKubelet));
+}
+
 TEST_F(RegistrationTest, Checklist05ServesAnewWhenItsSocketIsRemoved) {
   kubelet_.start();
   const RunningPlugin plugin(node_);
