@@ -1,5 +1,6 @@
 """Two operators with --leader-elect: one works, the other follows it."""
 
+import json
 import os
 import signal
 import tempfile
@@ -7,7 +8,8 @@ import time
 
 from api_proxy import ApiProxy
 from operator_case import FakeClusterCase
-from support.operator_process import OperatorProcess, operator_binary
+from support.cluster import read_manifests
+from support.operator_process import ROOT, OperatorProcess, operator_binary
 from support.waiting import holds_for, wait_for
 
 # For tests of the rule, not of the numbers.
@@ -183,3 +185,43 @@ class LostLeaseTest(LeaderCase):
         wait_for("the lease to be back", lambda: self.api.find("leases", "gpupool-operator", self.namespace))
         holds_for("the same one leads", lambda: self.lease_spec()["holderIdentity"] == holder and self.leads(leader)
                   and not self.leads(standby), 4)
+
+
+class ElectionRightsTest(LeaderCase):
+    """As an account that may do only what deploy/rbac.yaml says, in another namespace."""
+
+    RBAC = "rbac.authorization.k8s.io"
+    NAME = {"name": "gpupool-integration-election"}
+
+    def clean(self):
+        self.api.delete("clusterrolebindings", self.NAME["name"])
+        self.api.delete("clusterroles", self.NAME["name"])
+        super().clean()
+
+    def allow(self, manifests, kind, plural, namespace=None):
+        rules = next(m["rules"] for m in manifests if m["kind"] == kind)
+        path = f"/apis/{self.RBAC}/v1" + (f"/namespaces/{namespace}" if namespace else "")
+        self.api.call("POST", f"{path}/{plural}", {"metadata": self.NAME, "rules": rules})
+        self.api.call("POST", f"{path}/{kind.lower()}bindings", {
+            "metadata": self.NAME, "subjects": [{"kind": "User", "name": "the-operator", "apiGroup": self.RBAC}],
+            "roleRef": {"apiGroup": self.RBAC, "kind": kind, "name": self.NAME["name"]}})
+
+    def test_roles_in_deploy_are_enough(self):
+        manifests = read_manifests(self.lab.kubeconfig, os.path.join(ROOT, "deploy", "rbac.yaml"))
+        self.allow(manifests, "ClusterRole", "clusterroles")
+        self.allow(manifests, "Role", "roles", self.namespace)
+        config = json.loads(json.dumps(self.api.config))
+        config["users"][0]["user"]["as"] = "the-operator"
+        path = os.path.join(self.folder.name, "limited")
+        with open(path, "w", encoding="utf-8") as target:
+            json.dump(config, target)
+        process = OperatorProcess(operator_binary(), path, self.operator.log_path + ".limited",
+                                  ["--leader-elect", "--leader-elect-namespace", self.namespace])
+        self.pair.append(process)
+        process.start()
+        self.wait_leads(process)
+        self.submit("one").wait_phase("Running")
+        code, _ = process.stop()
+        self.assertEqual(0, code)
+        self.assertFalse(self.lease_spec().get("holderIdentity"))
+        self.assertNotIn("forbidden", process.log())
