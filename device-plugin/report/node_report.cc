@@ -62,6 +62,7 @@ api::GpuNodeGpu lost_gpu(const std::string& uuid, const Facts& facts, const Use&
 std::vector<api::GpuNodeGpu> all_gpus(const Facts& facts) {
   const auto use = count_use(facts);
   std::vector<api::GpuNodeGpu> gpus;
+  gpus.reserve(facts.inventory.gpus.size());
   for (const auto& gpu : facts.inventory.gpus) gpus.push_back(present_gpu(gpu, facts, use));
   for (const auto& [uuid, state] : facts.health) {
     const bool present = std::any_of(facts.inventory.gpus.begin(), facts.inventory.gpus.end(),

@@ -44,6 +44,8 @@ def install(state):
     kubectl(state, "wait", "--for=condition=Established", "--timeout=30s", "crd/gpunodes.gpupool.dev")
     kubectl(state, "api-resources", "--api-group=gpupool.dev")  # lets kubectl forget that it did not know them
     kubectl(state, "apply", "-f", os.path.join(DEPLOY, "device-plugin-rbac.yaml"))
+    if state.facts()["kubelet_minor"] >= 30:  # the first with admission policies and tokens that name a node
+        kubectl(state, "apply", "-f", os.path.join(DEPLOY, "device-plugin-admission.yaml"))
     objects = _documents(kubectl(state, "create", "--dry-run=client", "--validate=false", "-o", "json", "-f",
                                  os.path.join(DEPLOY, "device-plugin.yaml")))
     config = configuration(state.facts().get("splits", {}))
