@@ -48,6 +48,7 @@ void PluginSet::serve(const std::set<std::string>& resources) {
 std::vector<PluginSet::Entry> PluginSet::status() const {
   const std::lock_guard lock(mutex_);
   std::vector<Entry> entries;
+  entries.reserve(running_.size());
   for (const auto& [resource, running] : running_) entries.push_back({resource, running.plugin->status()});
   return entries;
 }
