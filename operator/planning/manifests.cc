@@ -83,7 +83,8 @@ void set_up_worker(Json& container, const api::GpuJob& job, const ManifestOption
 }
 
 Json launcher_container(const ManifestOptions& options) {
-  // Equal, so that a Guaranteed pod stays one. Slices make many pods on a node, and each reserves this for good.
+  // Equal, so that a Guaranteed pod stays one. Slices make many pods on a node, and each reserves this for
+  // good.
   const Json small = {{"cpu", "50m"}, {"memory", "32Mi"}};
   return {{"name", kLauncherName},
           {"image", options.launcher_image},
