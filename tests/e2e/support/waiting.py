@@ -3,7 +3,7 @@
 import time
 
 POLL = 0.1
-LIMIT = 60.0
+LIMIT = 150.0
 
 
 def wait_for(what, probe, limit=LIMIT, detail=None):
