@@ -2,7 +2,7 @@
 
 import json
 
-from .waiting import wait_for
+from .waiting import LIMIT, wait_for
 
 LEASE = "gpupool.dev/lease"
 LEASE_LABEL = "gpupool.dev.node-restriction.kubernetes.io/lease"
@@ -77,13 +77,13 @@ class JobHandle:
         return [p for p in self.api.list("pods", self.namespace)
                 if p["metadata"].get("labels", {}).get("gpupool.dev/job-name") == self.name]
 
-    def wait_phase(self, *phases, limit=60):
+    def wait_phase(self, *phases, limit=LIMIT):
         return self.wait(f"phase {' or '.join(phases)}", lambda s: s.get("phase") in phases and s, limit)
 
     def wait_reason(self, reason, limit=30):
         return self.wait(f"reason {reason}", lambda s: s.get("reason") == reason and s, limit)
 
-    def wait_condition(self, name, value="True", limit=60):
+    def wait_condition(self, name, value="True", limit=LIMIT):
         def holds(status):
             if name == "Complete" and status.get("phase") == "Failed":
                 raise AssertionError(f"GpuJob {self.name} has failed: {status.get('reason')}: {status.get('message')}")
@@ -91,10 +91,10 @@ class JobHandle:
             return found and status
         return self.wait(f"condition {name}={value}", holds, limit)
 
-    def wait(self, what, probe, limit=60):
+    def wait(self, what, probe, limit=LIMIT):
         return wait_for(f"{what} of GpuJob {self.name}", lambda: probe(self.status()), limit, self.show)
 
-    def wait_gone(self, limit=60):
+    def wait_gone(self, limit=LIMIT):
         wait_for(f"GpuJob {self.name} to be gone", lambda: not self.exists(), limit, self.show)
 
     def patch(self, **spec):
