@@ -1,6 +1,7 @@
 #include "controllers/cluster/node_leases.h"
 
 #include "api/v1alpha1/reasons.h"
+#include "controllers/cluster/taint_patch.h"
 #include "kube/patch.h"
 #include "planning/node_gpus.h"
 
@@ -13,26 +14,10 @@ constexpr int kTries = 8;  // each failed one means that somebody else wrote the
 
 Problem taken(const std::string& text) { return {api::reason::kNodeTaken, text}; }
 
-std::optional<std::size_t> taint_index(const api::Node& node) {
-  for (std::size_t i = 0; i < node.spec.taints.size(); ++i) {
-    const auto& taint = node.spec.taints[i];
-    if (taint.key == api::kLease && taint.effect == api::kNoSchedule) return i;
-  }
-  return std::nullopt;
-}
-
 std::string take_patch(const api::Node& node, const std::string& value, const std::string& job) {
   kube::JsonPatch patch;
   patch.only_if_version(node.metadata.resource_version);
-  const auto taint = "{\"key\":" + quote(api::kLease) + ",\"value\":" + quote(value) +
-                     ",\"effect\":" + quote(api::kNoSchedule) + "}";
-  if (const auto index = taint_index(node)) {
-    patch.replace(kube::json_pointer({"spec", "taints", std::to_string(*index), "value"}), quote(value));
-  } else if (node.spec.taints.empty()) {
-    patch.add("/spec/taints", "[" + taint + "]");
-  } else {
-    patch.add("/spec/taints/-", taint);
-  }
+  patch_taint(patch, node.spec.taints, api::kLease, value);
   if (node.metadata.labels.empty()) patch.add("/metadata/labels", "{}");
   patch.add(kube::json_pointer({"metadata", "labels", api::kNodeLeaseLabel}), quote(value));
   if (node.metadata.annotations.empty()) patch.add("/metadata/annotations", "{}");
@@ -42,20 +27,15 @@ std::string take_patch(const api::Node& node, const std::string& value, const st
 
 // Empty if there is nothing of ours.
 std::string strip_patch(const api::Node& node) {
+  const bool label = node.metadata.labels.contains(api::kNodeLeaseLabel);
+  const bool annotation = node.metadata.annotations.contains(api::kLease);
+  if (planning::lease_taint(node).empty() && !label && !annotation) return {};
   kube::JsonPatch patch;
-  if (const auto index = taint_index(node)) {
-    patch.only_if_version(node.metadata.resource_version);
-    patch.remove(kube::json_pointer({"spec", "taints", std::to_string(*index)}));
-  }
-  if (node.metadata.labels.contains(api::kNodeLeaseLabel)) {
-    if (patch.empty()) patch.only_if_version(node.metadata.resource_version);
-    patch.remove(kube::json_pointer({"metadata", "labels", api::kNodeLeaseLabel}));
-  }
-  if (node.metadata.annotations.contains(api::kLease)) {
-    if (patch.empty()) patch.only_if_version(node.metadata.resource_version);
-    patch.remove(kube::json_pointer({"metadata", "annotations", api::kLease}));
-  }
-  return patch.empty() ? std::string() : patch.text();
+  patch.only_if_version(node.metadata.resource_version);
+  patch_taint(patch, node.spec.taints, api::kLease, std::nullopt);
+  if (label) patch.remove(kube::json_pointer({"metadata", "labels", api::kNodeLeaseLabel}));
+  if (annotation) patch.remove(kube::json_pointer({"metadata", "annotations", api::kLease}));
+  return patch.text();
 }
 
 // A patch whose paths no longer fit is refused as invalid before its version is looked at.

@@ -2,6 +2,7 @@
 
 #include "api/v1alpha1/names.h"
 #include "base/json.h"
+#include "controllers/cluster/taint_patch.h"
 #include "kube/patch.h"
 
 namespace gpupool::controllers {
@@ -10,31 +11,6 @@ namespace {
 using base::json::quote;
 using kube::json_pointer;
 
-void patch_taint(kube::JsonPatch& patch, const api::Node& node, const std::optional<std::string>& wanted) {
-  const auto& taints = node.spec.taints;
-  std::size_t index = 0;
-  while (index < taints.size() &&
-         (taints[index].key != api::kPoolTaint || taints[index].effect != api::kNoSchedule)) {
-    ++index;
-  }
-  const auto at = std::to_string(index);
-  if (!wanted) {
-    patch.remove(json_pointer({"spec", "taints", at}));
-    return;
-  }
-  if (index < taints.size()) {
-    patch.replace(json_pointer({"spec", "taints", at, "value"}), quote(*wanted));
-    return;
-  }
-  const auto taint = "{\"key\":" + quote(api::kPoolTaint) + ",\"value\":" + quote(*wanted) +
-                     ",\"effect\":" + quote(api::kNoSchedule) + "}";
-  if (taints.empty()) {
-    patch.add("/spec/taints", "[" + taint + "]");
-  } else {
-    patch.add("/spec/taints/-", taint);
-  }
-}
-
 }  // namespace
 
 std::string mark_patch(const api::Node& node, const planning::NodeMarks& wanted) {
@@ -42,7 +18,7 @@ std::string mark_patch(const api::Node& node, const planning::NodeMarks& wanted)
   if (now == wanted) return {};
   kube::JsonPatch patch;
   patch.only_if_version(node.metadata.resource_version);
-  if (now.pool_taint != wanted.pool_taint) patch_taint(patch, node, wanted.pool_taint);
+  patch_taint(patch, node.spec.taints, api::kPoolTaint, wanted.pool_taint);
   if (node.metadata.labels.empty()) patch.add("/metadata/labels", "{}");
   const auto label = [&](const char* key, const std::optional<std::string>& is,
                          const std::optional<std::string>& wants) {
