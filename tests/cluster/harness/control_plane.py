@@ -22,11 +22,17 @@ def write_tokens(state):
     return tokens, path
 
 
-def start_etcd(state, init, program):
-    processes.start_inside(init, state.path("log", "etcd"), program, "--data-dir", state.path("etcd"),
-                           "--unsafe-no-fsync", "--listen-client-urls", "http://127.0.0.1:2379",
-                           "--advertise-client-urls", "http://127.0.0.1:2379",
-                           "--listen-peer-urls", "http://127.0.0.1:2380")
+def _start(state, init, part, *command):
+    """What it was started with is kept, so that servers.py can start it again."""
+    state.remember(commands={**state.facts().get("commands", {}), part: command})
+    processes.start_inside(init, state.path("log", part), *command)
+
+
+def start_etcd(state, init, program, quota_mib):
+    quota = [f"--quota-backend-bytes={quota_mib << 20}"] if quota_mib else []
+    _start(state, init, "etcd", program, "--data-dir", state.path("etcd"), "--unsafe-no-fsync",
+           "--listen-client-urls", "http://127.0.0.1:2379", "--advertise-client-urls", "http://127.0.0.1:2379",
+           "--listen-peer-urls", "http://127.0.0.1:2380", *quota)
 
 
 def start_apiserver(state, init, program, addresses, minor, tokens_path, audit):
@@ -35,8 +41,8 @@ def start_apiserver(state, init, program, addresses, minor, tokens_path, audit):
     if audit:
         policy = state.write("audit-policy.json", json.dumps(AUDIT_POLICY))
         audit_flags = [f"--audit-policy-file={policy}", f"--audit-log-path={state.path('audit.log')}"]
-    processes.start_inside(
-        init, state.path("log", "apiserver"), program,
+    _start(
+        state, init, "apiserver", program,
         "--etcd-servers=http://127.0.0.1:2379", "--secure-port=443", "--bind-address=0.0.0.0",
         f"--advertise-address={addresses.hub}", f"--service-cluster-ip-range={addresses.services}",
         f"--tls-cert-file={pki}/apiserver.crt", f"--tls-private-key-file={pki}/apiserver.key",
@@ -63,8 +69,8 @@ def wait_ready(state, api):
 
 def start_controller_manager(state, init, program, minor, grace_seconds):
     pki = state.path("pki")
-    processes.start_inside(
-        init, state.path("log", "controller-manager"), program,
+    _start(
+        state, init, "controller-manager", program,
         f"--kubeconfig={state.path('kubeconfig-certificate')}", "--leader-elect=false", "--bind-address=127.0.0.1",
         f"--cert-dir={pki}/controller-manager", f"--root-ca-file={pki}/ca.crt",
         f"--service-account-private-key-file={pki}/service-account.key", "--use-service-account-credentials=true",
@@ -74,8 +80,8 @@ def start_controller_manager(state, init, program, minor, grace_seconds):
 
 def start_scheduler(state, init, program):
     config = state.path("kubeconfig-certificate")
-    processes.start_inside(
-        init, state.path("log", "scheduler"), program, f"--kubeconfig={config}", "--leader-elect=false",
+    _start(
+        state, init, "scheduler", program, f"--kubeconfig={config}", "--leader-elect=false",
         "--bind-address=127.0.0.1", f"--cert-dir={state.path('pki')}/scheduler",
         f"--authentication-kubeconfig={config}", f"--authorization-kubeconfig={config}")
 

@@ -63,7 +63,7 @@ def _start(state, options, programs, images, plugged, progress):
     server = f"https://{addresses.hub}:443"
     state.remember(slot=addresses.slot, hub=addresses.hub, server=server)
     network.build_hub(addresses, init)
-    control_plane.start_etcd(state, init, programs.paths["etcd"])
+    control_plane.start_etcd(state, init, programs.paths["etcd"], options.etcd_quota)
     certificates.create_all(state, addresses)
     tokens, tokens_path = control_plane.write_tokens(state)
     control_plane.start_apiserver(state, init, programs.paths["kube-apiserver"], addresses, minor, tokens_path,
