@@ -19,6 +19,7 @@ build: deps ## build the programs: operator, device plugin and launcher, in buil
 	@cmake --build --preset release --target gpupool-operator gpupool-device-plugin gpupool-launch
 
 demo: build ## run the examples on a cluster of three nodes; KEEP=1 leaves it up
+	@cmake --build --preset release --target gpupool_fake_nvml
 	@demo/run
 
 test: deps ## build and run the tests (single parts: tests/run --help)
