@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/json.h"
+#include "base/log_limit.h"
 #include "base/rfc3339.h"
 
 namespace gpupool::base {
@@ -21,6 +22,14 @@ constexpr std::array<std::pair<std::string_view, LogLevel>, 4> kLevels{{
     {"warning", LogLevel::kWarning},
     {"error", LogLevel::kError},
 }};
+
+// A longer value, such as what a user's program printed, is cut: one line must not be a flood either.
+constexpr std::size_t kMaxValueBytes = 4096;
+
+std::string quoted_value(const std::string& value) {
+  if (value.size() <= kMaxValueBytes) return json::quote(value);
+  return json::quote(value.substr(0, kMaxValueBytes) + "...");
+}
 
 std::string_view level_name(LogLevel level) {
   for (const auto& [name, value] : kLevels) {
@@ -40,7 +49,7 @@ std::string to_json(std::span<const LogField> fields) {
     if (line.size() > 1) line += ',';
     line += json::quote(field.key);
     line += ':';
-    line += field.quoted ? json::quote(field.value) : field.value;
+    line += field.quoted ? quoted_value(field.value) : field.value;
   }
   return line + "}";
 }
@@ -49,8 +58,8 @@ std::string to_json(std::span<const LogField> fields) {
 
 Log::Log(LogLevel level)
     : level_(level),
-      logger_(
-          std::make_shared<spdlog::logger>("gpupool", std::make_shared<spdlog::sinks::stderr_sink_mt>())) {
+      logger_(std::make_shared<spdlog::logger>("gpupool", std::make_shared<spdlog::sinks::stderr_sink_mt>())),
+      limit_(std::make_shared<LogLimit>()) {
   logger_->set_pattern("%v");
   logger_->set_level(spdlog::level::trace);
 }
@@ -79,8 +88,20 @@ void Log::error(std::string_view message, std::initializer_list<LogField> fields
   write(LogLevel::kError, message, fields);
 }
 
+bool Log::may_write(LogLevel level, std::string_view message, std::uint64_t& left_out) const {
+  if (!logger_ || level < level_) return false;
+  if (level_ == LogLevel::kDebug) return true;  // somebody wants to see it all
+  std::string key = fields_.empty() ? std::string() : fields_.front().value;
+  key += '\n';
+  key += message;
+  const auto admitted = limit_->admit(key, std::chrono::steady_clock::now());
+  left_out = admitted.value_or(0);
+  return admitted.has_value();
+}
+
 void Log::write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) const {
-  if (!logger_ || level < level_) return;
+  std::uint64_t left_out = 0;
+  if (!may_write(level, message, left_out)) return;
   std::vector<LogField> all{
       {"ts", to_rfc3339_micro(std::chrono::system_clock::now())},
       {"level", level_name(level)},
@@ -88,6 +109,7 @@ void Log::write(LogLevel level, std::string_view message, std::initializer_list<
   };
   all.insert(all.end(), fields_.begin(), fields_.end());
   all.insert(all.end(), fields.begin(), fields.end());
+  if (left_out > 0) all.emplace_back("leftOut", left_out);
   logger_->log(spdlog::level::critical, spdlog::string_view_t(to_json(all)));
 }
 

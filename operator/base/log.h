@@ -14,6 +14,8 @@ class logger;
 
 namespace gpupool::base {
 
+class LogLimit;
+
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
 // One key and value of a log line. Keys are controller-runtime's where it has one: controller, namespace,
@@ -32,8 +34,9 @@ struct LogField {
   LogField(std::string_view k, T v) : key(k), value(std::to_string(v)), quoted(false) {}
 };
 
-// Structured log: one JSON object a line on stderr, without variable text in the message. Thread-safe; copies
-// share the sink.
+// Structured log: one JSON object a line on stderr, without variable text in the message. A message that is
+// repeated is written at a bounded rate, and its next line says how many like it were left out (leftOut);
+// at the level debug everything is written. Thread-safe; copies share the sink and the rates.
 class Log {
  public:
   // level: the least severe that is written.
@@ -41,7 +44,8 @@ class Log {
   // Discards everything; for tests.
   static Log none();
 
-  // A log that adds these fields to every line.
+  // A log that adds these fields to every line. The first field that a log was ever given names the part of
+  // the program that it is for: each part has rates of its own.
   Log with(std::initializer_list<LogField> fields) const;
 
   void debug(std::string_view message, std::initializer_list<LogField> fields = {}) const;
@@ -53,8 +57,11 @@ class Log {
   Log() = default;
   void write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) const;
 
+  bool may_write(LogLevel level, std::string_view message, std::uint64_t& left_out) const;
+
   LogLevel level_ = LogLevel::kError;
   std::shared_ptr<spdlog::logger> logger_;  // null: silent
+  std::shared_ptr<LogLimit> limit_;
   std::vector<LogField> fields_;
 };
 

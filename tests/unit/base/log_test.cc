@@ -66,7 +66,7 @@ TEST(Log, TheLaterOfTwoFieldsWins) {
 
 TEST(Log, ThreadsDoNotMixTheirLines) {
   const auto lines = lines_of([] {
-    const Log log(LogLevel::kInfo);
+    const Log log(LogLevel::kDebug);  // without a limit
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([copy = log] {
@@ -75,6 +75,39 @@ TEST(Log, ThreadsDoNotMixTheirLines) {
     }
   });
   EXPECT_EQ(lines.size(), 400U);  // each of which parsed
+}
+
+TEST(Log, AMessageThatIsRepeatedIsWrittenAtABoundedRate) {
+  constexpr std::size_t kRepeated = 20'000;
+  std::size_t written = 0;
+  const auto lines = lines_of([] {
+    const Log log = Log(LogLevel::kInfo).with({{"controller", "gpujob"}});
+    for (std::size_t i = 0; i < kRepeated; ++i) {
+      log.with({{"name", std::to_string(i)}}).error("Reconciler error", {{"error", std::to_string(i)}});
+    }
+    log.error("Another error");
+  });
+  for (const auto& line : lines) written += line["msg"] == "Reconciler error" ? 1U : 0U;
+  EXPECT_GE(written, 20U);
+  EXPECT_LT(written, 60U);  // two minutes on a machine that stands still
+  EXPECT_EQ(lines.back()["msg"], "Another error");
+}
+
+TEST(Log, EachPartOfTheProgramHasRatesOfItsOwn) {
+  const auto lines = lines_of([] {
+    const Log log(LogLevel::kInfo);
+    const Log one = log.with({{"kind", "Pod"}});
+    for (int i = 0; i < 1000; ++i) one.warning("List or watch failed");
+    log.with({{"kind", "Node"}}).warning("List or watch failed");
+  });
+  EXPECT_EQ(lines.back()["kind"], "Node");
+}
+
+TEST(Log, AHugeValueIsCut) {
+  const auto lines =
+      lines_of([] { Log(LogLevel::kInfo).error("m", {{"error", std::string(100'000, 'x')}}); });
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0]["error"], std::string(4096, 'x') + "...");
 }
 
 TEST(Log, KnowsItsLevelsByName) {
