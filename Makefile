@@ -1,6 +1,6 @@
 # Nothing but git, make and root is needed to start: `make deps` brings the rest.
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test soak format lint clean
+.PHONY: help deps build images demo test soak format lint clean
 
 # Debian's tools, whatever else the user's PATH holds.
 export PATH := /usr/sbin:/usr/bin:/sbin:/bin:$(PATH)
@@ -17,6 +17,9 @@ deps: ## install the Debian packages of deps/packages.txt (as root)
 build: deps ## build the programs: operator, device plugin and launcher, in build/bin
 	@cmake --preset release
 	@cmake --build --preset release --target gpupool-operator gpupool-device-plugin gpupool-launch
+
+images: build ## make the container images, as archives in build/images
+	@deploy/images/build
 
 demo: build ## run the examples on a cluster of three nodes; KEEP=1 leaves it up
 	@cmake --build --preset release --target gpupool_fake_nvml

@@ -27,7 +27,7 @@ class Programs:
                 raise ClusterError(f"simulated GPUs need {path}: build it first or set BUILD_DIR")
 
     def image(self):
-        return image_store.archives(["device-plugin", self.plugin])[0]
+        return image_store.archives(["device-plugin"])[0]
 
 
 def load(nodes, programs):

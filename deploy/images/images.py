@@ -1,0 +1,55 @@
+"""Which images there are, and how each is made from what was built."""
+
+import os
+import re
+import tempfile
+
+import program
+import sbom
+from archive import write_image
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# image: the programs in it; it runs the first
+IMAGES = {"operator": ["gpupool-operator", "gpupool-launch"], "device-plugin": ["gpupool-device-plugin"]}
+
+
+def version():
+    with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as lists:
+        return re.search(r"project\(gpupool VERSION (\S+)", lists.read()).group(1)
+
+
+def binaries(image):
+    folder = os.path.join(os.environ.get("BUILD_DIR") or os.path.join(ROOT, "build"), "bin")
+    return [os.path.join(folder, name) for name in IMAGES[image]]
+
+
+def inputs(image):
+    """Paths of all that decides what the image contains."""
+    return sorted({path for binary in binaries(image) for path in [binary, *program.libraries(binary).values()]})
+
+
+class Image:
+    """Raises FileNotFoundError if its programs have not been built."""
+
+    def __init__(self, image, tag):
+        self.name, self._image = f"gpupool.dev/{image}:{tag}", image
+        self._binaries = binaries(image)
+        for path in self._binaries:
+            if not os.access(path, os.X_OK):
+                raise FileNotFoundError(f"{path} is missing: run `make build` first, or set BUILD_DIR")
+        self._shared = set(sbom.packages_of(path for binary in self._binaries
+                                            for path in program.libraries(binary).values()))
+        self._static = {package for name in IMAGES[image] for package in sbom.linked(name)}
+        self.digest, self.unpacked = "", 0
+
+    def write(self, out, compress):
+        labels = {"org.opencontainers.image.title": "gpupool-" + self._image,
+                  "org.opencontainers.image.version": version(), "org.opencontainers.image.licenses": "Apache-2.0"}
+        with tempfile.TemporaryDirectory() as scratch:
+            layer, config = program.program_image([program.stripped(path, scratch) for path in self._binaries],
+                                                  sorted(self._shared | self._static), labels)
+            self.digest, self.unpacked = write_image(out, self.name, layer, config, compress), layer.size()
+
+    def write_sbom(self, out):
+        """After write()."""
+        sbom.write(out, self.name, self.digest, version(), self._shared, self._static)

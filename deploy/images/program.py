@@ -1,0 +1,42 @@
+"""An image of our programs: the binaries, the shared libraries that they need and these libraries' licenses."""
+
+import os
+import re
+import subprocess
+
+from archive import Layer
+
+USER = 65532  # by convention of images without a distribution
+
+
+def libraries(binary):
+    """{path in the image: path here}, the dynamic loader included."""
+    shown = subprocess.run(["ldd", binary], check=False, capture_output=True, text=True)
+    if "not a dynamic executable" in shown.stdout + shown.stderr:
+        return {}
+    if shown.returncode != 0 or "not found" in shown.stdout:
+        raise RuntimeError(f"{binary} needs libraries that are not installed:\n{shown.stdout}{shown.stderr}")
+    return {path.lstrip("/"): path for path in re.findall(r"(/\S+) \(0x", shown.stdout)}
+
+
+def stripped(binary, folder):
+    """A copy without symbols, which are most of a static program."""
+    out = os.path.join(folder, os.path.basename(binary))
+    subprocess.run(["strip", "-o", out, binary], check=True)
+    return out
+
+
+def program_image(binaries, packages, labels):
+    """The first of the binaries is what the image runs. packages: the Debian packages whose licenses belong to it."""
+    layer = Layer()
+    for binary in binaries:
+        layer.add_file(os.path.basename(binary), binary, 0o755)
+        for inside, path in libraries(binary).items():
+            layer.add_file(inside, path)
+    for package in packages:
+        terms = f"usr/share/doc/{package}/copyright"
+        layer.add_file(terms, "/" + terms, 0o644)
+    layer.add_bytes("etc/passwd", f"nonroot:x:{USER}:{USER}::/:/sbin/nologin\n".encode())
+    layer.add_bytes("etc/group", f"nonroot:x:{USER}:\n".encode())
+    return layer, {"Entrypoint": ["/" + os.path.basename(binaries[0])], "User": f"{USER}:{USER}", "WorkingDir": "/",
+                   "Labels": labels}
