@@ -30,11 +30,16 @@ struct Caches {
         services(client, workers(), clock, metrics, log),
         newest_jobs(jobs.store()),
         newest_nodes(nodes.store()) {
-    index_by_job(pods.store());
+    pods.store().add_index(kByJobUid, [](const api::Pod& pod) {
+      return api::is_of_workload(pod) ? std::vector{pod.metadata.label(api::kJobUidLabel)}
+                                      : std::vector<std::string>();
+    });
     index_by_job(stateful_sets.store());
     index_by_job(batch_jobs.store());
     index_by_job(services.store());
     pods.store().add_index(kByNode, [](const api::Pod& pod) { return std::vector{pod.spec.node_name}; });
+    jobs.on_list([this] { newest_jobs.forget_all(); });
+    nodes.on_list([this] { newest_nodes.forget_all(); });
     jobs.store().add_index(kByUid, [](const api::GpuJob& job) { return std::vector{job.metadata.uid}; });
   }
 

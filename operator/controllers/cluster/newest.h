@@ -45,6 +45,14 @@ class Newest {
     gone_[key.to_string()] = uid;
   }
 
+  // After a list: it may come from a server that was taken back to before those writes. Forgetting too much
+  // costs a conflict.
+  void forget_all() {
+    const std::lock_guard lock(mutex_);
+    written_.clear();
+    gone_.clear();
+  }
+
   Ptr remember(K object) {
     auto written = std::make_shared<const K>(std::move(object));
     const std::lock_guard lock(mutex_);

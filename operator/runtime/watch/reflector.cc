@@ -48,6 +48,8 @@ void Reflector::run(std::stop_token stop) {
       list(watcher, *request, stop);
     } else if (const auto* start = std::get_if<Watcher::DoWatch>(&action)) {
       watch(watcher, *start, stop);
+    } else if (std::holds_alternative<Watcher::DoProbe>(action)) {
+      probe(watcher, stop);
     } else {
       clock_.sleep_for(std::get<Watcher::DoWait>(action).delay, stop);
       watcher.on_waited();
@@ -75,6 +77,10 @@ void Reflector::list(Watcher& watcher, const Watcher::DoList& request, const std
   }
   for (const auto& error : page->broken) count_broken(error);
   if (!watcher.on_page(page->resource_version, page->continue_token)) return;
+  if (watcher.went_back()) {
+    log_.warning("The API server has gone back to an older state; listed again",
+                 {{"resourceVersion", page->resource_version}});
+  }
   sink_.commit();
   synced_.store(true);
   note_success();
@@ -90,6 +96,18 @@ void Reflector::watch(Watcher& watcher, const Watcher::DoWatch& request, const s
   if (stop.stop_requested()) return;
   if (!result) note_failure("watch", result.error());
   watcher.on_watch_end(result ? std::nullopt : std::optional(result.error()));
+}
+
+// Without the selectors: with them the server might look through everything for one object.
+void Reflector::probe(Watcher& watcher, const std::stop_token& stop) {
+  kube::ListOptions options;
+  options.limit = 1;
+  const auto body = client_.list(type_, options_.ns, options, stop);
+  const auto version = body ? list_version(*body) : tl::unexpected<base::Error>(body.error());
+  if (version) return watcher.on_probe(*version);
+  if (stop.stop_requested()) return;
+  note_failure("list", version.error());
+  watcher.on_probe_error(version.error());
 }
 
 bool Reflector::line(Watcher& watcher, std::string_view text) {

@@ -31,7 +31,7 @@ class ReflectorSink {
   // Keeps the page's items aside; `first` begins a new collection. An error: nothing of the page could be
   // read.
   virtual base::Result<Page> page(std::string_view body, bool first) = 0;
-  // The collection is complete: swap it in.
+  // The collection is complete: swap it in. It may be older than what was there before.
   virtual void commit() = 0;
   // An ADDED, MODIFIED or DELETED event line; returns the object's resourceVersion.
   virtual base::Result<std::string> event(std::string_view type, std::string_view line) = 0;
@@ -58,6 +58,7 @@ class Reflector final : public Runnable {
   void list(Watcher& watcher, const Watcher::DoList& request, const std::stop_token& stop);
   void watch(Watcher& watcher, const Watcher::DoWatch& request, const std::stop_token& stop);
   // False: the stream is over.
+  void probe(Watcher& watcher, const std::stop_token& stop);
   bool line(Watcher& watcher, std::string_view text);
   bool object_line(Watcher& watcher, std::string_view type, std::string_view text);
   bool unreadable(Watcher& watcher, const base::Error& error);

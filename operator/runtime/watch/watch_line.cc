@@ -84,6 +84,12 @@ base::Result<std::string> event_version(std::string_view line) {
   return std::move(event->object.metadata.resource_version);
 }
 
+base::Result<std::string> list_version(std::string_view body) {
+  auto list = base::json::read<VersionedObject>(body);
+  if (!list) return tl::unexpected<base::Error>(list.error());
+  return std::move(list->metadata.resource_version);
+}
+
 base::Error event_error(std::string_view line) {
   const auto event = base::json::read<StatusOnly>(line);
   return event ? kube::status_error(event->object.text) : event.error();

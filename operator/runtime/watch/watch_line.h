@@ -14,6 +14,9 @@ base::Result<std::string_view> event_type(std::string_view line, std::string& st
 // metadata.resourceVersion of the event's object; empty if it has none. All that a bookmark holds.
 base::Result<std::string> event_version(std::string_view line);
 
+// metadata.resourceVersion of a list.
+base::Result<std::string> list_version(std::string_view body);
+
 // The Status in an ERROR event, or why it cannot be read.
 base::Error event_error(std::string_view line);
 

@@ -1,6 +1,7 @@
 #include "runtime/watch/watcher.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpupool::runtime {
 
@@ -13,6 +14,12 @@ constexpr std::int64_t kPageSize = 500;
 constexpr std::uint64_t kMinTimeoutSeconds = 300;
 constexpr base::Duration kVeryShortWatch = std::chrono::seconds(1);
 
+// A server that is away has no load to be spared, and every second after its return is one of old caches.
+constexpr base::Backoff::Limits kAwayBackoff{.initial = std::chrono::milliseconds(800),
+                                             .factor = 2.0,
+                                             .cap = std::chrono::seconds(3),
+                                             .jitter = 1.0,
+                                             .reset_after = std::chrono::minutes(2)};
 constexpr base::Backoff::Limits kBackoff{.initial = std::chrono::milliseconds(800),
                                          .factor = 2.0,
                                          .cap = std::chrono::seconds(30),
@@ -23,15 +30,17 @@ bool version_unavailable(ErrorCode code) {
   return code == ErrorCode::kExpired || code == ErrorCode::kTooLargeVersion;
 }
 
-// The version in hand is still good: only the connection or the server's mood was not.
-bool can_resume(ErrorCode code) {
-  return code == ErrorCode::kTransport || code == ErrorCode::kTimeout || code == ErrorCode::kTooManyRequests;
+bool is_lost(ErrorCode code) { return code == ErrorCode::kTransport || code == ErrorCode::kTimeout; }
+
+// Resource versions are ordered integers (KEP-5504).
+bool is_older(std::string_view version, std::string_view than) {
+  return version.size() != than.size() ? version.size() < than.size() : version < than;
 }
 
 }  // namespace
 
 Watcher::Watcher(base::Clock& clock, std::uint64_t seed)
-    : clock_(clock), backoff_(kBackoff, seed), random_(seed) {}
+    : clock_(clock), backoff_(kBackoff, seed), away_backoff_(kAwayBackoff, seed), random_(seed) {}
 
 Watcher::Action Watcher::next() {
   switch (state_) {
@@ -39,8 +48,11 @@ Watcher::Action Watcher::next() {
       return next_list();
     case State::kWatch:
       return next_watch();
+    case State::kProbe:
+      return DoProbe{};
     case State::kWaitThenList:
     case State::kWaitThenWatch:
+    case State::kWaitThenProbe:
       break;
   }
   return DoWait{delay_};
@@ -76,10 +88,12 @@ bool Watcher::on_page(const std::string& list_resource_version, const std::strin
   full_list_ = false;
   if (list_version_.empty() || list_version_ == "0") {
     // Nothing to watch from: a watch without a version would miss deletions.
-    wait_then(State::kWaitThenList);
+    wait_then(State::kWaitThenList, std::nullopt);
     return true;
   }
   quorum_list_ = false;
+  went_back_ = is_older(list_version_, resource_version_);
+  lost_ = false;
   resource_version_ = list_version_;
   state_ = State::kWatch;
   return true;
@@ -97,11 +111,19 @@ void Watcher::on_list_error(const base::Error& error) {
     quorum_list_ = true;
     return;
   }
-  wait_then(State::kWaitThenList, error.retry_after);
+  wait_then(State::kWaitThenList, error);
 }
+
+void Watcher::on_probe(const std::string& resource_version) {
+  quorum_list_ = is_older(resource_version, resource_version_);
+  state_ = quorum_list_ ? State::kList : State::kWatch;
+}
+
+void Watcher::on_probe_error(const base::Error& error) { wait_then(State::kWaitThenList, error); }
 
 void Watcher::on_event(std::string_view /*type*/, const std::string& resource_version) {
   ++events_;
+  lost_ = false;
   if (!resource_version.empty()) resource_version_ = resource_version;
 }
 
@@ -111,21 +133,28 @@ void Watcher::on_watch_end(const std::optional<base::Error>& error) {
   const auto& cause = stream_error_ ? stream_error_ : error;
   if (!cause) {
     const bool very_short = events_ == 0 && clock_.now() - watch_began_ < kVeryShortWatch;
-    if (very_short) wait_then(State::kWaitThenList);
+    if (very_short) wait_then(State::kWaitThenList, std::nullopt);
     return;
   }
-  if (can_resume(cause->code)) return wait_then(State::kWaitThenWatch, cause->retry_after);
+  // The version in hand is still good: only the connection or the server's mood was not.
+  if (cause->code == ErrorCode::kTooManyRequests) return wait_then(State::kWaitThenWatch, cause);
+  if (is_lost(cause->code) && !std::exchange(lost_, true)) return wait_then(State::kWaitThenProbe, cause);
   // A list "not older than" an expired version is fine; one that the server has not reached yet is not.
   if (cause->code == ErrorCode::kTooLargeVersion) quorum_list_ = true;
-  wait_then(State::kWaitThenList, cause->retry_after);
+  wait_then(State::kWaitThenList, cause);
 }
 
-void Watcher::on_waited() { state_ = state_ == State::kWaitThenWatch ? State::kWatch : State::kList; }
+void Watcher::on_waited() {
+  state_ = state_ == State::kWaitThenWatch   ? State::kWatch
+           : state_ == State::kWaitThenProbe ? State::kProbe
+                                             : State::kList;
+}
 
-void Watcher::wait_then(State state, const std::optional<std::chrono::milliseconds>& at_least) {
+void Watcher::wait_then(State state, const std::optional<base::Error>& cause) {
   state_ = state;
-  delay_ = backoff_.next(clock_.now());
-  if (at_least) delay_ = std::max<base::Duration>(delay_, *at_least);
+  const bool away = cause && cause->http_status == 0 && is_lost(cause->code);
+  delay_ = (away ? away_backoff_ : backoff_).next(clock_.now());
+  if (cause && cause->retry_after) delay_ = std::max<base::Duration>(delay_, *cause->retry_after);
 }
 
 }  // namespace gpupool::runtime

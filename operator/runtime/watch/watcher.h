@@ -19,10 +19,12 @@ namespace gpupool::runtime {
 //
 // first list at resourceVersion "0"; a relist at the last version seen, or "" once after Expired / TooLarge;
 // pages of 500 (only when the version is "" or a continue token is in hand); watches of 300..600 s with
-// bookmarks; 410 in its three forms (list, watch start, ERROR event in a 200 stream); connection refused or
-// lost and 429: watch again from the same version, without a list; a clean end: watch again at once; a watch
-// shorter than 1 s without an event, or any other error: list after backoff. Backoff 800 ms x 2 up to 30 s,
-// jitter 1.0, forgotten after 2 min without a failure.
+// bookmarks; 410 in its three forms (list, watch start, ERROR event in a 200 stream); 429: watch again from
+// the same version, without a list; connection lost: the same, but ask the server for its version first: one
+// that was taken back to an older state would accept the watch and keep silent until it has caught up;
+// connection lost again before anything came: list; a clean end: watch again at once; a watch shorter than 1
+// s without an event, or any other error: list after backoff. Backoff 800 ms x 2 up to 30 s (3 s while the
+// server cannot be reached), jitter 1.0, forgotten after 2 min without a failure.
 class Watcher {
  public:
   struct DoList {
@@ -35,10 +37,11 @@ class Watcher {
     std::string resource_version;
     std::chrono::seconds timeout{300};
   };
+  struct DoProbe {};  // learn the server's present version
   struct DoWait {
     base::Duration delay;
   };
-  using Action = std::variant<DoList, DoWatch, DoWait>;
+  using Action = std::variant<DoList, DoWatch, DoProbe, DoWait>;
 
   Watcher(base::Clock& clock, std::uint64_t seed);
 
@@ -48,7 +51,12 @@ class Watcher {
 
   // A page arrived. True: it was the last one, the collection is complete.
   bool on_page(const std::string& list_resource_version, const std::string& continue_token);
+  // Whether the collection that on_page just completed is older than what was seen before: the server was
+  // taken back to an older state.
+  bool went_back() const { return went_back_; }
   void on_list_error(const base::Error& error);
+  void on_probe(const std::string& resource_version);
+  void on_probe_error(const base::Error& error);
   // ADDED, MODIFIED, DELETED or BOOKMARK with this version was applied.
   void on_event(std::string_view type, const std::string& resource_version);
   // An ERROR event came inside the stream; on_watch_end follows.
@@ -60,15 +68,16 @@ class Watcher {
   std::uint64_t lists() const { return lists_; }        // collections begun, not pages
 
  private:
-  enum class State { kList, kWatch, kWaitThenList, kWaitThenWatch };
+  enum class State { kList, kWatch, kProbe, kWaitThenList, kWaitThenWatch, kWaitThenProbe };
 
   DoList next_list();
   DoWatch next_watch();
   const std::string& wanted_version() const;
-  void wait_then(State state, const std::optional<std::chrono::milliseconds>& at_least = std::nullopt);
+  void wait_then(State state, const std::optional<base::Error>& cause);
 
   base::Clock& clock_;
   base::Backoff backoff_;
+  base::Backoff away_backoff_;  // while the server cannot be reached
   std::mt19937_64 random_;
   State state_ = State::kList;
   std::string resource_version_ = "0";  // the last one seen
@@ -76,6 +85,8 @@ class Watcher {
   std::string list_version_;  // of the collection in progress; from its first page
   bool quorum_list_ = false;  // the last version is of no use: list at ""
   bool full_list_ = false;    // a continue token expired: everything in one page
+  bool went_back_ = false;
+  bool lost_ = false;  // the connection was, and nothing has come since
   base::Duration delay_{};
   base::SteadyTime watch_began_{};
   std::uint64_t events_ = 0;  // of this watch, bookmarks too

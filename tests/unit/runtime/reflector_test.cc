@@ -153,10 +153,22 @@ TEST_F(ReflectorTest, GoneOnAListIsListedWithoutAVersion) {
 TEST_F(ReflectorTest, ALostConnectionIsResumedFromTheLastEvent) {
   transport_.answer(200, "{}");
   transport_.lines({R"({"type":"ADDED","object":{}})"}, ErrorCode::kTransport);
-  run_over_pauses(1, 3);
+  transport_.answer(200, R"({"metadata":{"resourceVersion":"11"}})");
+  run_over_pauses(1, 4);
   EXPECT_THAT(notes_.all(), ElementsAre("first {}", "commit", "ADDED"));
-  EXPECT_THAT(target(2), HasSubstr("watch=true"));
-  EXPECT_THAT(target(2), HasSubstr("resourceVersion=11"));
+  EXPECT_THAT(target(2), testing::EndsWith("?limit=1"));
+  EXPECT_THAT(target(3), HasSubstr("watch=true"));
+  EXPECT_THAT(target(3), HasSubstr("resourceVersion=11"));
+}
+
+TEST_F(ReflectorTest, AServerThatWasTakenBackIsListedAgain) {
+  transport_.answer(200, "{}");
+  transport_.lines({R"({"type":"ADDED","object":{}})"}, ErrorCode::kTransport);
+  transport_.answer(200, R"({"metadata":{"resourceVersion":"3"}})");
+  transport_.answer(200, "{}");
+  run_over_pauses(1, 4);
+  EXPECT_THAT(notes_.all(), ElementsAre("first {}", "commit", "ADDED", "first {}", "commit"));
+  EXPECT_THAT(target(3), HasSubstr("limit=500"));
 }
 
 TEST_F(ReflectorTest, BrokenThingsAreCountedAndSkipped) {

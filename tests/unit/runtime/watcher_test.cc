@@ -32,10 +32,16 @@ struct Ends {
   std::optional<ErrorCode> code = std::nullopt;
 };
 struct Waited {};
+struct Probed {
+  std::string version;
+};
+struct ProbeFails {
+  ErrorCode code;
+};
 struct Passes {
   base::Duration time;
 };
-using Input = std::variant<Page, ListFails, Event, ErrorEvent, Ends, Waited, Passes>;
+using Input = std::variant<Page, ListFails, Event, ErrorEvent, Ends, Waited, Probed, ProbeFails, Passes>;
 
 // What happens, and what is to be done then. No expectation: nothing is asked before the next input.
 struct Step {
@@ -54,7 +60,7 @@ std::string text(const Watcher::Action& action) {
            (list->first_page ? "" : " continue " + list->continue_token);
   }
   if (const auto* watch = std::get_if<Watcher::DoWatch>(&action)) return "watch " + watch->resource_version;
-  return "wait";
+  return std::holds_alternative<Watcher::DoProbe>(action) ? "probe" : "wait";
 }
 
 struct Feed {
@@ -69,6 +75,8 @@ struct Feed {
     watcher.on_watch_end(end.code ? std::optional(base::Error{*end.code, "no"}) : std::nullopt);
   }
   void operator()(const Waited&) { watcher.on_waited(); }
+  void operator()(const Probed& probe) { watcher.on_probe(probe.version); }
+  void operator()(const ProbeFails& error) { watcher.on_probe_error({error.code, "no"}); }
   void operator()(const Passes& passes) { clock.advance(passes.time); }
 };
 
@@ -85,10 +93,42 @@ const std::vector<Row> kRows{
     {"AVeryShortWatchIsListedAfterAPause",
      {kListed, {Passes{milliseconds(999)}}, {Ends{}, "wait"}, {Waited{}, "list '10' limit 0"}}},
     {"AShortWatchWithABookmarkIsNot", {kListed, {Event{"BOOKMARK", "11"}}, {Ends{}, "watch 11"}}},
-    {"ALostConnectionIsResumedAfterAPause",
-     {kListed, {Event{"MODIFIED", "12"}}, {Ends{ErrorCode::kTransport}, "wait"}, {Waited{}, "watch 12"}}},
-    {"ARefusedConnectionIsResumed", {kListed, {Ends{ErrorCode::kTransport}, "wait"}, {Waited{}, "watch 10"}}},
-    {"AnIdleConnectionIsResumed", {kListed, {Ends{ErrorCode::kTimeout}, "wait"}, {Waited{}, "watch 10"}}},
+    {"ALostConnectionIsResumedAfterAPauseAndAQuestion",
+     {kListed,
+      {Event{"MODIFIED", "12"}},
+      {Ends{ErrorCode::kTransport}, "wait"},
+      {Waited{}, "probe"},
+      {Probed{"12"}, "watch 12"}}},
+    {"AnIdleConnectionIsResumed",
+     {kListed, {Ends{ErrorCode::kTimeout}, "wait"}, {Waited{}, "probe"}, {Probed{"99"}, "watch 10"}}},
+    {"AServerThatWentBackIsListedFromItsStorage",
+     {kListed,
+      {Ends{ErrorCode::kTransport}, "wait"},
+      {Waited{}, "probe"},
+      {Probed{"9"}, "list '' limit 500"},
+      {Page{"9"}, "watch 9"}}},
+    {"AServerThatStaysAwayIsListed",
+     {kListed,
+      {Ends{ErrorCode::kTransport}, "wait"},
+      {Waited{}, "probe"},
+      {ProbeFails{ErrorCode::kTransport}, "wait"},
+      {Waited{}, "list '10' limit 0"}}},
+    {"AConnectionThatIsLostTwiceIsListed",
+     {kListed,
+      {Ends{ErrorCode::kTransport}, "wait"},
+      {Waited{}, "probe"},
+      {Probed{"10"}, "watch 10"},
+      {Ends{ErrorCode::kTransport}, "wait"},
+      {Waited{}, "list '10' limit 0"}}},
+    {"AConnectionThatIsLostNowAndThenIsResumed",
+     {kListed,
+      {Ends{ErrorCode::kTransport}, "wait"},
+      {Waited{}, "probe"},
+      {Probed{"10"}, "watch 10"},
+      {Event{"BOOKMARK", "11"}},
+      {Ends{ErrorCode::kTransport}, "wait"},
+      {Waited{}, "probe"},
+      {Probed{"11"}, "watch 11"}}},
     {"TooManyRequestsIsResumed",
      {kListed, {Ends{ErrorCode::kTooManyRequests}, "wait"}, {Waited{}, "watch 10"}}},
     {"AnInternalErrorIsListed",
@@ -199,6 +239,26 @@ TEST(Watcher, TellsWhenACollectionIsComplete) {
   EXPECT_TRUE(watcher.on_page("5", ""));
 }
 
+TEST(Watcher, TellsThatTheServerWentBack) {
+  test::ManualClock clock;
+  Watcher watcher(clock, 1);
+  watcher.next();
+  watcher.on_page("100", "");
+  EXPECT_FALSE(watcher.went_back());
+  watcher.next();
+  watcher.on_watch_end(base::Error{ErrorCode::kServer, "no"});
+  watcher.on_waited();
+  watcher.next();
+  watcher.on_page("99", "");
+  EXPECT_TRUE(watcher.went_back());
+  watcher.next();
+  watcher.on_watch_end(base::Error{ErrorCode::kServer, "no"});
+  watcher.on_waited();
+  watcher.next();
+  watcher.on_page("99", "");
+  EXPECT_FALSE(watcher.went_back());
+}
+
 TEST(Watcher, WatchesEndAtDifferentTimesBetweenFiveAndTenMinutes) {
   test::ManualClock clock;
   std::set<seconds> timeouts;
@@ -213,7 +273,7 @@ TEST(Watcher, WatchesEndAtDifferentTimesBetweenFiveAndTenMinutes) {
   EXPECT_GT(timeouts.size(), 50U);
 }
 
-base::Duration failed_list(Watcher& watcher, const base::Error& error = {ErrorCode::kTransport, "no"}) {
+base::Duration failed_list(Watcher& watcher, const base::Error& error = {ErrorCode::kServer, "no"}) {
   watcher.next();
   watcher.on_list_error(error);
   const auto delay = std::get<Watcher::DoWait>(watcher.next()).delay;
@@ -233,6 +293,14 @@ TEST(Watcher, PausesGrowToThirtySecondsWithJitterAndAreForgottenAfterTwoQuietMin
   }
   clock.advance(minutes(2) + seconds(1));
   EXPECT_LT(failed_list(watcher), milliseconds(1600));
+}
+
+TEST(Watcher, LooksEveryFewSecondsForAServerThatIsAway) {
+  test::ManualClock clock;
+  Watcher watcher(clock, 7);
+  for (int i = 0; i < 10; ++i) EXPECT_LT(failed_list(watcher, {ErrorCode::kTransport, "no"}), seconds(6));
+  // What the server says when it is back has a pause of its own.
+  EXPECT_LT(failed_list(watcher, {ErrorCode::kServer, "no"}), milliseconds(1600));
 }
 
 TEST(Watcher, WaitsAsLongAsTheServerAsks) {
