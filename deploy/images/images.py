@@ -1,7 +1,9 @@
 """Which images there are, and how each is made from what was built."""
 
+import contextlib
 import os
 import re
+import tarfile
 import tempfile
 
 import program
@@ -43,12 +45,24 @@ class Image:
         self.digest, self.unpacked = "", 0
 
     def write(self, out, compress):
+        with self._layer() as (layer, config):
+            self.digest, self.unpacked = write_image(out, self.name, layer, config, compress), layer.size()
+
+    def unpack(self, folder):
+        """Its files, for a Dockerfile."""
+        with self._layer() as (layer, _), tempfile.TemporaryFile() as packed:
+            layer.write(packed)
+            packed.seek(0)
+            with tarfile.open(fileobj=packed) as tar:
+                tar.extractall(folder)
+
+    @contextlib.contextmanager
+    def _layer(self):
         labels = {"org.opencontainers.image.title": "gpupool-" + self._image,
                   "org.opencontainers.image.version": version(), "org.opencontainers.image.licenses": "Apache-2.0"}
         with tempfile.TemporaryDirectory() as scratch:
-            layer, config = program.program_image([program.stripped(path, scratch) for path in self._binaries],
-                                                  sorted(self._shared | self._static), labels)
-            self.digest, self.unpacked = write_image(out, self.name, layer, config, compress), layer.size()
+            yield program.program_image([program.stripped(path, scratch) for path in self._binaries],
+                                        sorted(self._shared | self._static), labels)
 
     def write_sbom(self, out):
         """After write()."""
