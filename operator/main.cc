@@ -57,7 +57,8 @@ class Operator {
         caches_(client_, clock, metrics_, log),
         pool_queue_(caches_),
         children_(client_, caches_, clock, options.launcher_image),
-        observer_(client_, caches_, children_, pool_queue_, clock),
+        node_readiness_(clock),
+        observer_(client_, caches_, children_, pool_queue_, node_readiness_, clock),
         job_writer_(client_, caches_),
         node_leases_(client_, caches_),
         worker_pods_(client_, clock),
@@ -76,7 +77,7 @@ class Operator {
         node_marker_(client_, caches_),
         marks_({"node-marker", "Node", 1, seconds(30)}, node_marker_, clock, metrics_, log),
         manager_(clock, log) {
-    controllers::connect(caches_, pool_queue_,
+    controllers::connect(caches_, pool_queue_, node_readiness_,
                          {jobs_.queue(), pools_.queue(), nodes_.queue(), pods_.queue(), marks_.queue()});
     manager_.add_last(events_);
     if (auto* gate = leadership_.gate()) manager_.set_leader_gate(*gate);
@@ -134,6 +135,7 @@ class Operator {
   controllers::PoolQueue pool_queue_;
   controllers::Children children_;
   controllers::JobObserver observer_;
+  controllers::NodeReadiness node_readiness_;
   controllers::JobWriter job_writer_;
   controllers::NodeLeases node_leases_;
   controllers::WorkerPods worker_pods_;

@@ -110,6 +110,17 @@ void on_sharing_pod(const Change<api::Pod>& change, const Caches& caches, PoolQu
 
 // A child belongs to the job that controls it.
 template <class K>
+// Only the end of one, on a node that carries nothing of it any more: that node is free from now on.
+void on_exclusive_pod(const Change<api::Pod>& change, const Caches& caches, PoolQueue& pool_queue,
+                      const Queues& queues) {
+  if (!change.before || slices_of(*change.before) > 0 || planning::has_ended(*change.before)) return;
+  if (change.after && !planning::has_ended(*change.after)) return;
+  const auto node = caches.nodes.store().get({"", change.before->spec.node_name});
+  if (node == nullptr || marked(*node)) return;
+  pool_queue.invalidate();
+  wake_pools(caches, queues.pools, priority_of(change));
+}
+
 auto on_child(runtime::WorkQueue& jobs) {
   return [&jobs](const Change<K>& change) {
     const auto& metadata = change.after ? change.after->metadata : change.before->metadata;
@@ -120,11 +131,16 @@ auto on_child(runtime::WorkQueue& jobs) {
 
 }  // namespace
 
-void connect(Caches& caches, PoolQueue& pool_queue, Queues queues) {
+void connect(Caches& caches, PoolQueue& pool_queue, NodeReadiness& readiness, Queues queues) {
   caches.jobs.on_change([&caches, &pool_queue, queues](const Change<api::GpuJob>& change) {
     on_job(change, caches, pool_queue, queues);
   });
-  caches.nodes.on_change([&caches, &pool_queue, queues](const Change<api::Node>& change) {
+  caches.nodes.on_change([&caches, &pool_queue, &readiness, queues](const Change<api::Node>& change) {
+    if (change.after) {
+      readiness.not_ready_for(*change.after);  // the count begins here
+    } else {
+      readiness.forget(change.before->metadata.name);
+    }
     on_node(change, caches, pool_queue, queues);
   });
   caches.pools.on_change([&caches, &pool_queue, queues](const Change<api::GpuPool>& change) {
@@ -149,6 +165,9 @@ void connect(Caches& caches, PoolQueue& pool_queue, Queues queues) {
   });
   caches.pods.on_change(on_child<api::Pod>(queues.jobs));
   caches.pods.on_change([&caches, queues](const Change<api::Pod>& change) {
+  caches.pods.on_change([&caches, &pool_queue, queues](const Change<api::Pod>& change) {
+    on_exclusive_pod(change, caches, pool_queue, queues);
+  });
     if (!change.after) return;
     const auto uid = change.after->metadata.label(api::kJobUidLabel);
     if (caches.jobs.store().by_index(kByUid, uid).empty()) {

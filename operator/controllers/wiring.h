@@ -1,6 +1,7 @@
 #pragma once
 
 #include "controllers/cluster/caches.h"
+#include "controllers/cluster/node_readiness.h"
 #include "controllers/cluster/pool_queue.h"
 #include "runtime/controller/controller.h"
 
@@ -17,6 +18,6 @@ struct Queues {
 
 // Maps every change in the caches to the keys to look at. Once, before the manager starts; everything
 // outlives the caches' threads.
-void connect(Caches& caches, PoolQueue& pool_queue, Queues queues);
+void connect(Caches& caches, PoolQueue& pool_queue, NodeReadiness& readiness, Queues queues);
 
 }  // namespace gpupool::controllers

@@ -13,6 +13,11 @@ namespace {
 constexpr std::int64_t kSigkillExit = 137;
 constexpr std::int64_t kSigtermExit = 143;
 
+// What containerd and the kubelet call the end of a container that nobody saw: its node went down.
+bool unseen(const api::ContainerTerminated& last) {
+  return last.reason == "Unknown" || last.reason == "ContainerStatusUnknown";
+}
+
 const api::ContainerStatus* find_container(const std::vector<api::ContainerStatus>& statuses,
                                            const std::string& name) {
   for (const auto& status : statuses) {
@@ -98,6 +103,9 @@ WorkerView judge_end_without_result(WorkerView view, const api::ContainerTermina
   if (last.reason == "OOMKilled") {
     view.state = WorkerState::kCrashed;
     view.message = "was killed because it ran out of memory";
+  } else if (unseen(last)) {
+    view.state = WorkerState::kLost;
+    view.message = "ended unseen, with its node or its container runtime (exit code " + code + ")";
   } else if (last.exit_code == kSigkillExit || last.exit_code == kSigtermExit) {
     view.state = WorkerState::kLost;
     view.message = "its launcher was killed (exit code " + code + ")";
@@ -144,6 +152,7 @@ const api::ContainerStatus* failed_init(const api::Pod& pod) {
 WorkerView assess_worker(const api::Pod& pod, const std::string& container, std::int64_t rank) {
   WorkerView view;
   view.rank = rank;
+  view.placed = !pod.spec.node_name.empty();
   const auto* worker = find_container(pod.status.container_statuses, container);
   const auto evidence = evidence_of(worker);
   if (evidence.result && evidence.result->succeeded() && evidence.result->stop_signal == 0) {

@@ -24,6 +24,7 @@ struct WorkerView {
   WorkerState state = WorkerState::kAbsent;
   std::string message;      // for people: why it is pending, crashed or lost
   std::string finished_at;  // of a crash, RFC 3339; may be empty
+  bool placed = false;      // its pod is bound to a node
   bool refused = false;     // lost because the kubelet did not admit the pod: nothing of it ever ran
 };
 

@@ -34,6 +34,8 @@ struct Observation {
   std::function<std::shared_ptr<const api::Node>(const std::string&)> node = {};
   std::optional<Verdict> verdict = std::nullopt;  // of the pool's queue; only for jobs that hold nothing
   std::function<std::vector<api::NodeRef>(const std::vector<std::string>& kept)> replace = {};
+  // For how long the operator itself has seen this node not ready.
+  std::function<base::Duration(const api::Node&)> not_ready_for = {};
   std::string worker_container = {};
   base::WallTime now = {};
   // What this pass of the reconcile has done or found out already.
@@ -76,6 +78,7 @@ struct FreeNodes {  // taint, label and annotation of this job go; then the stat
   std::vector<api::NodeRef> nodes;
   WriteStatus then;
 };
+struct RestoreService {};  // of a gang that runs
 struct CheckNameConflict {};
 struct LookLive {};  // what is about to be concluded must not come from a stale cache
 struct DeleteJob {};
@@ -85,8 +88,8 @@ struct Idle {
 }  // namespace step
 
 using Step = std::variant<step::Idle, step::AddFinalizer, step::RemoveFinalizer, step::WriteStatus,
-                          step::TakeNodes, step::CreateChildren, step::DropWorkers, step::FreeNodes,
-                          step::CheckNameConflict, step::LookLive, step::DeleteJob>;
+                          step::TakeNodes, step::CreateChildren, step::RestoreService, step::DropWorkers,
+                          step::FreeNodes, step::CheckNameConflict, step::LookLive, step::DeleteJob>;
 
 // The lease and worker protocols (design sections 5 and 6) as one pure function.
 Step plan_job(const Observation& seen);

@@ -3,7 +3,6 @@
 #include "api/v1alpha1/reasons.h"
 #include "planning/job_plan_steps.h"
 #include "planning/job_status.h"
-#include "planning/node_gpus.h"
 
 namespace gpupool::planning {
 namespace {
@@ -22,51 +21,11 @@ std::optional<base::Duration> time_left(const Observation& seen, const std::opti
   return std::chrono::duration_cast<base::Duration>(end - seen.now);
 }
 
-bool nodes_carry(const Observation& seen) {
-  const auto& lease = *seen.job.status.lease;
-  if (lease.shared()) return true;
-  return std::all_of(lease.nodes.begin(), lease.nodes.end(), [&](const api::NodeRef& ref) {
-    const auto node = seen.node(ref.name);
-    return node != nullptr && node->metadata.uid == ref.uid && carries_lease(*node, lease.id);
-  });
-}
-
-namespace {
-
-// Zero: the node is lost. Nothing: it is well.
-std::optional<base::Duration> until_lost(const Observation& seen, const api::NodeRef& ref) {
-  const auto node = seen.node(ref.name);
-  if (node == nullptr || node->metadata.uid != ref.uid) return base::Duration::zero();
-  const auto* ready = node->ready_condition();
-  if (ready == nullptr || ready->status == "True") return std::nullopt;
-  return time_left(seen, ready->last_transition_time,
-                   seen.pool != nullptr ? seen.pool->spec.node_loss_timeout_seconds
-                                        : api::GpuPoolSpec{}.node_loss_timeout_seconds);
-}
-
-}  // namespace
-
-std::set<std::string> lost_nodes(const Observation& seen) {
-  std::set<std::string> lost;
-  for (const auto& ref : seen.job.status.lease->nodes) {
-    if (until_lost(seen, ref) == base::Duration::zero()) lost.insert(ref.name);
-  }
-  return lost;
-}
-
-std::optional<base::Duration> until_next_loss(const Observation& seen) {
-  std::optional<base::Duration> next;
-  for (const auto& ref : seen.job.status.lease->nodes) {
-    const auto left = until_lost(seen, ref);
-    if (left && (!next || *left < *next)) next = left;
-  }
-  return next;
-}
-
 Step advance(const Observation& seen, api::GpuJobStatus status, const std::string& next,
              const std::string& in_phase, const Problem& why, std::optional<Note> note) {
   status.lease->state = next;
   status.lease->since = seen.now;
+  if (next != state::kRestarting) status.lease->not_before.reset();
   status.phase = in_phase;
   status.reason = why.reason;
   status.message = why.message;
@@ -81,6 +40,7 @@ Step release(const Observation& seen, const std::string& outcome, const Problem&
   status.lease->outcome = outcome;
   status.lease->state = state::kReleasing;
   status.lease->since = seen.now;
+  status.lease->not_before.reset();
   status.phase = phase::kReleasing;
   status.reason = why.reason;
   status.message = why.message;
@@ -91,6 +51,12 @@ Step release(const Observation& seen, const std::string& outcome, const Problem&
                        why.reason == reason::kForbidden);
   settle_status(status, seen.job.metadata.generation, stalls ? std::optional(why) : std::nullopt, seen.now);
   return step::WriteStatus{std::move(status), Note{warning, why.reason, why.message}};
+}
+
+Step look_again(const Observation& seen) {
+  base::Duration after = std::chrono::seconds(5);
+  if (const auto loss = until_next_loss(seen)) after = std::min(after, *loss);
+  return step::Idle{after};
 }
 
 std::optional<Step> enforce_deadline(const Observation& seen) {
@@ -147,10 +113,8 @@ Step plan_taking(const Observation& seen) {
 
 Step plan_held(const Observation& seen) {
   if (auto end = interrupt_before_workers(seen)) return *std::move(end);
-  if (!lost_nodes(seen).empty()) {
-    return release(seen, api::outcome::kQueued,
-                   {reason::kNodeLost, "a node was lost before the workers started"}, true);
-  }
+  if (auto left = leave_nodes(seen)) return *std::move(left);
+  if (auto waits = await_nodes(seen, nodes_to_await(seen))) return *std::move(waits);
   if (!seen.nodes_taken && !nodes_carry(seen)) return step::TakeNodes{};
   if (!seen.children_made) return step::CreateChildren{};
   auto status = seen.job.status;
@@ -164,11 +128,16 @@ Step plan_held(const Observation& seen) {
 
 Step plan_restarting(const Observation& seen) {
   if (auto end = interrupt_before_workers(seen)) return *std::move(end);
-  const auto& id = seen.job.status.lease->id;
-  if (auto drop = drop_stale_workers(seen, id)) return *std::move(drop);
-  if (stale_workers_run(seen, id)) return step::Idle{std::chrono::seconds(5)};
+  if (auto left = leave_nodes(seen)) return *std::move(left);
+  const auto& lease = *seen.job.status.lease;
+  if (auto drop = drop_stale_workers(seen, lease.id)) return *std::move(drop);
+  if (auto waits = await_nodes(seen, nodes_to_await(seen))) return *std::move(waits);
+  if (stale_workers_run(seen, lease.id)) return look_again(seen);
   if (!seen.live) return step::LookLive{};
-  if (!seen.nodes_taken && !seen.job.status.lease->shared()) return step::TakeNodes{};
+  if (!seen.nodes_taken && !lease.shared()) return step::TakeNodes{};
+  if (lease.not_before && *lease.not_before > seen.now) {
+    return step::Idle{std::chrono::duration_cast<base::Duration>(*lease.not_before - seen.now)};
+  }
   auto status = seen.job.status;
   return advance(seen, std::move(status), state::kHeld, phase::kRestarting,
                  {reason::kStartingWorkers, "restarting: " + seen.job.status.message}, std::nullopt);

@@ -22,6 +22,12 @@ bool on_lost_node(const Observation& seen, const api::Pod& pod) {
                               [&](const api::LostNode& lost) { return lost.name == pod.spec.node_name; });
 }
 
+// It was left while it works, or is back: its old workers end in their grace, and are waited for.
+bool answers(const Observation& seen, const std::string& name) {
+  const auto node = seen.node(name);
+  return node != nullptr && node->ready();
+}
+
 constexpr auto kSettleTime = std::chrono::seconds(3);
 
 // Pods whose kubelet is busy restarting them are left alone for a moment; so is what owns them.
@@ -47,8 +53,7 @@ bool is_forgotten(const Observation& seen, const api::Pod& pod) {
 }
 
 // What the job becomes when its nodes are free.
-api::GpuJobStatus after_release(const Observation& seen) {
-  auto status = seen.job.status;
+api::GpuJobStatus after_release(const Observation& seen, api::GpuJobStatus status) {
   const auto ended = status.lease->outcome;
   if (ended == outcome::kSucceeded) {
     status.phase = phase::kSucceeded;
@@ -73,6 +78,27 @@ api::GpuJobStatus after_release(const Observation& seen) {
   }
   settle_status(status, seen.job.metadata.generation, stalled, seen.now);
   return status;
+}
+
+// A node that falls silent while its worker ends holds up no other.
+std::optional<Step> leave_silent_nodes(const Observation& seen) {
+  std::set<std::string> stuck;
+  const auto lost = lost_nodes(seen);
+  for (const auto& pod : seen.pods) {
+    const auto& name = pod->spec.node_name;
+    const auto node = seen.node(name);
+    if (lost.contains(name) && !has_ended(*pod) && node != nullptr && !node->ready()) stuck.insert(name);
+  }
+  if (stuck.empty()) return std::nullopt;
+  if (!seen.live) return step::LookLive{};
+  auto status = seen.job.status;
+  keep_as_lost(seen, stuck, *status.lease);
+  std::erase_if(status.lease->nodes, [&](const auto& node) { return stuck.contains(node.name); });
+  if (status.lease->nodes.empty()) status = after_release(seen, std::move(status));
+  settle_status(status, seen.job.metadata.generation, std::nullopt, seen.now);
+  return step::WriteStatus{
+      std::move(status),
+      Note{true, api::reason::kNodeLost, "lost " + join_names(stuck) + " while a worker ended there"}};
 }
 
 }  // namespace
@@ -100,20 +126,23 @@ bool stale_workers_run(const Observation& seen, const std::string& keep) {
   const bool child = std::any_of(seen.children.begin(), seen.children.end(),
                                  [&](const Child& candidate) { return candidate.lease_id != keep; });
   return child || std::any_of(seen.pods.begin(), seen.pods.end(), [&](const auto& pod) {
-           return pod->metadata.label(api::kLease) != keep && !has_ended(*pod) && !node_is_gone(seen, *pod) &&
-                  !on_lost_node(seen, *pod);
+           if (pod->metadata.label(api::kLease) == keep || has_ended(*pod) || node_is_gone(seen, *pod))
+             return false;
+           const bool starts = !keep.empty();  // attempts must not meet, if that can be helped
+           return !on_lost_node(seen, *pod) || (starts && answers(seen, pod->spec.node_name));
          });
 }
 
 Step plan_releasing(const Observation& seen) {
+  if (auto left = leave_silent_nodes(seen)) return *std::move(left);
   if (auto drop = drop_stale_workers(seen, "")) return *std::move(drop);
-  if (stale_workers_run(seen, "")) return step::Idle{std::chrono::seconds(5)};
+  if (stale_workers_run(seen, "")) return look_again(seen);
   if (!seen.live) return step::LookLive{};
   const auto& lease = *seen.job.status.lease;
   const Note note{false, lease.shared() ? "SlicesReleased" : "NodesReleased",
                   "gave back " + summarize_nodes(lease.nodes)};
   return step::FreeNodes{lease.shared() ? std::vector<api::NodeRef>() : lease.nodes,
-                         {after_release(seen), note}};
+                         {after_release(seen, seen.job.status), note}};
 }
 
 std::optional<Step> plan_lost_nodes(const Observation& seen) {

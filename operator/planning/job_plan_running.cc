@@ -43,46 +43,6 @@ std::string of_rank(const WorkerView& view) {
   return "rank " + std::to_string(view.rank) + " " + view.message;
 }
 
-// The next attempt: the outcome of this one is written together with the new value, so it is judged only
-// once.
-Step restart(const Observation& seen, api::GpuJobStatus status, const Problem& why) {
-  ++status.lease_sequence;
-  auto& lease = *status.lease;
-  lease.id = api::LeaseValue{seen.job.metadata.uid, status.lease_sequence}.to_string();
-  ++lease.attempt;
-  status.node_names = summarize_nodes(lease.nodes);
-  status.master = master_address(seen.job, lease.id);
-  status.workers = {};
-  return advance(seen, std::move(status), state::kRestarting, phase::kRestarting, why,
-                 Note{true, why.reason, why.message});
-}
-
-Step restart_without(const Observation& seen, const std::set<std::string>& lost) {
-  auto status = seen.job.status;
-  auto& lease = *status.lease;
-  std::string names;
-  std::vector<std::string> kept;
-  for (const auto& node : lease.nodes) {
-    if (lost.contains(node.name)) {
-      lease.lost.push_back({node.name, node.uid, lease.id});
-      names += (names.empty() ? "" : ",") + node.name;
-    } else {
-      kept.push_back(node.name);
-    }
-  }
-  const Problem why{reason::kNodeLost, "lost " + names + "; the attempt is not charged"};
-  // Slices are not swapped one by one: the job is queued, with its age, and placed as a whole.
-  auto nodes = seen.replace && !lease.shared() ? seen.replace(kept) : std::vector<api::NodeRef>();
-  if (!nodes.empty()) {
-    lease.nodes = std::move(nodes);
-    return restart(seen, std::move(status), why);
-  }
-  std::erase_if(lease.nodes, [&](const api::NodeRef& node) { return lost.contains(node.name); });
-  lease.outcome = api::outcome::kQueued;
-  return advance(seen, std::move(status), state::kReleasing, phase::kReleasing, why,
-                 Note{true, why.reason, why.message});
-}
-
 Step fail_attempt(const Observation& seen, const WorkerView& crash) {
   auto status = seen.job.status;
   ++status.failures;
@@ -143,6 +103,41 @@ std::optional<Step> missing_workers(const Observation& seen, const Views& views)
              : "the workers' " + std::string(is_gang(seen.job.spec) ? "StatefulSet" : "Job") + " is gone"});
 }
 
+// A node that was cordoned before its worker had come to it.
+std::optional<Step> leave_closed_nodes(const Observation& seen, const Views& views) {
+  const bool homeless = std::any_of(views.begin(), views.end(), [](const WorkerView& view) {
+    return view.state == WorkerState::kPending && !view.placed;
+  });
+  if (!homeless || cordoned_nodes(seen).empty()) return std::nullopt;
+  if (auto left = leave_nodes(seen)) return left;
+  return await_nodes(seen, nodes_to_await(seen));
+}
+
+// spec.nodeReplacement: Never. Workers that run are left alone, the lost ones may run still; once one has
+// ended in whatever way, the loss is the reason.
+std::optional<Step> bear_silent_nodes(const Observation& seen, const Views& views) {
+  const auto silent = silent_nodes(seen);
+  if (silent.empty()) return std::nullopt;
+  const auto* lost = first(views, WorkerState::kLost);
+  const auto* ended = lost != nullptr ? lost : first_crash(views);
+  if (ended == nullptr) return await_nodes(seen, silent);
+  if (!seen.live) return step::LookLive{};
+  return restart(seen, seen.job.status,
+                 {reason::kNodeLost, "lost " + join_names(silent) + ", and " + of_rank(*ended) +
+                                         "; the attempt is not charged"});
+}
+
+// Whatever selects the ranks' pods by name: without it nobody finds rank 0. Nothing runs because of it.
+bool service_is_missing(const Observation& seen) {
+  const auto& id = seen.job.status.lease->id;
+  return is_gang(seen.job.spec) &&
+         std::none_of(seen.children.begin(), seen.children.end(), [&](const Child& child) {
+           return child.type == &api::Service::kType && child.lease_id == id;
+         });
+}
+
+constexpr base::Duration kBlockedRetry = std::chrono::seconds(5);
+
 Step show_progress(const Observation& seen, const Views& views) {
   auto status = seen.job.status;
   const auto total = static_cast<std::int64_t>(views.size());
@@ -150,6 +145,11 @@ Step show_progress(const Observation& seen, const Views& views) {
   const auto succeeded = count(views, WorkerState::kSucceeded);
   auto again = time_left(seen, status.start_time, seen.job.spec.active_deadline_seconds);
   if (const auto loss = until_next_loss(seen)) again = again ? std::min(*again, *loss) : *loss;
+  if (status.reason == reason::kWaitingForLostNode) {
+    status.lease->since = seen.now;  // startTimeoutSeconds counts anew
+    status.reason = reason::kStartingWorkers;
+    status.message = "workers of attempt " + std::to_string(status.lease->attempt) + " are starting";
+  }
   std::optional<Note> note;
   if (running + succeeded == total || status.phase == phase::kRunning) {
     if (status.phase != phase::kRunning)
@@ -181,9 +181,25 @@ Step show_progress(const Observation& seen, const Views& views) {
                       "takes effect with "
                       "the next lease"};
   }
+  if (seen.blocked) {  // a mark on a node, or the Service, could not be put back
+    stalled = *seen.blocked;
+    again = again ? std::min<base::Duration>(*again, kBlockedRetry) : kBlockedRetry;
+  }
   settle_status(status, seen.job.metadata.generation, stalled, seen.now);
   if (status == seen.job.status) return step::Idle{again};
   return step::WriteStatus{std::move(status), std::move(note)};
+}
+
+// What the clock alone decides must not come from an old cache: the watches may have stood still for a while.
+bool clock_decides(const Observation& seen, const Views& views) {
+  const auto& status = seen.job.status;
+  const auto is_over = [&](const std::optional<base::WallTime>& begin, std::optional<std::int64_t> limit) {
+    return time_left(seen, begin, limit) == base::Duration::zero();
+  };
+  const bool starting = status.phase != phase::kRunning;
+  return is_over(status.start_time, seen.job.spec.active_deadline_seconds) ||
+         (starting && is_over(status.lease->since, seen.job.spec.start_timeout_seconds)) ||
+         (starving(seen, views) != nullptr && is_over(status.lease->since, kStarvationSeconds));
 }
 
 }  // namespace
@@ -199,15 +215,22 @@ Step plan_running(const Observation& seen) {
   if (job.spec.suspend) {
     return release(seen, api::outcome::kSuspended, {reason::kSuspended, "spec.suspend is true"}, false);
   }
+  if (!seen.live && clock_decides(seen, views)) return step::LookLive{};
   if (auto late = enforce_deadline(seen)) return *std::move(late);
-  if (const auto lost = lost_nodes(seen); !lost.empty()) return restart_without(seen, lost);
+  if (!given_up_nodes(seen).empty()) return *leave_nodes(seen);
+  if (auto waits = bear_silent_nodes(seen, views)) return *std::move(waits);
   if (auto again = place_again(seen, views)) return *std::move(again);
   if (const auto* lost = first(views, WorkerState::kLost)) {
     return restart(seen, job.status, {reason::kWorkerLost, of_rank(*lost) + "; the attempt is not charged"});
   }
   if (const auto* crash = first_crash(views)) return fail_attempt(seen, *crash);
   if (auto missing = missing_workers(seen, views)) return *std::move(missing);
+  if (auto left = leave_closed_nodes(seen, views)) return *std::move(left);
   if (!seen.nodes_taken && !seen.blocked && !nodes_carry(seen)) return step::TakeNodes{};
+  if (!seen.blocked && service_is_missing(seen)) {
+    if (!seen.live) return step::LookLive{};
+    return step::RestoreService{};
+  }
   return show_progress(seen, views);
 }
 

@@ -36,11 +36,37 @@ Step advance(const Observation& seen, api::GpuJobStatus status, const std::strin
 // ends every one.
 std::optional<Step> interrupt_before_workers(const Observation& seen);
 std::optional<Step> enforce_deadline(const Observation& seen);
-// Nodes of the lease that are gone, were replaced under their name, or were not ready for longer than the
-// pool allows.
+// The next step when nothing but the end of workers, or a loss, is to be waited for.
+Step look_again(const Observation& seen);
+
+// job_plan_nodes.cc. Names of the lease's nodes:
+// that are gone, were replaced under their name, or were not ready for longer than the pool allows;
 std::set<std::string> lost_nodes(const Observation& seen);
-// When the next node that is not ready now will count as lost; nothing if all are well.
+// of those, the ones that the job does not wait for, and the ones that it does (spec.nodeReplacement);
+std::set<std::string> given_up_nodes(const Observation& seen);
+std::set<std::string> silent_nodes(const Observation& seen);
+// that take no new workers;
+std::set<std::string> cordoned_nodes(const Observation& seen);
+// that a new attempt must not be on, or that it has to wait for.
+std::set<std::string> nodes_to_leave(const Observation& seen);
+std::set<std::string> nodes_to_await(const Observation& seen);
+// When the next node that is not ready now will count as lost; nothing if there is none.
 std::optional<base::Duration> until_next_loss(const Observation& seen);
+// job_plan_restart.cc
+// The next attempt of all workers, on other nodes where some cannot be used any more; to the queue if there
+// are no others.
+Step restart(const Observation& seen, api::GpuJobStatus status, const Problem& why);
+Step restart_without(const Observation& seen, api::GpuJobStatus status, const std::set<std::string>& leaving,
+                     const Problem& why);
+// Goes on without nodes_to_leave(), after a live look at them; nothing if there are none.
+std::optional<Step> leave_nodes(const Observation& seen);
+// Says that the job waits for these nodes; nothing if there are none.
+std::optional<Step> await_nodes(const Observation& seen, const std::set<std::string>& names);
+// Adds the nodes of the lease with these names to its lost ones, which keep their taint.
+void keep_as_lost(const Observation& seen, const std::set<std::string>& names, api::Lease& lease);
+// For people: comma-separated, cut when long.
+std::string join_names(const std::set<std::string>& names);
+
 // Time left until `begin` + `seconds`; zero when it is over.
 std::optional<base::Duration> time_left(const Observation& seen, const std::optional<base::WallTime>& begin,
                                         const std::optional<std::int64_t>& seconds);

@@ -58,6 +58,10 @@ MaybeProblem check_numbers(const api::GpuJob& job) {
     return bad_spec("spec.nodes names a node twice");
   }
   if (spec.backoff_limit < 0) return bad_spec("spec.backoffLimit must not be negative");
+  if (spec.node_replacement != api::node_replacement::kAllowed &&
+      spec.node_replacement != api::node_replacement::kNever) {
+    return bad_spec("spec.nodeReplacement must be Allowed or Never");
+  }
   if (spec.active_deadline_seconds && *spec.active_deadline_seconds < 1) {
     return bad_spec("spec.activeDeadlineSeconds must be at least 1");
   }

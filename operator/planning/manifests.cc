@@ -75,8 +75,9 @@ void set_up_worker(Json& container, const api::GpuJob& job, const ManifestOption
   const auto slices = job.status.lease->slices;
   container["resources"]["limits"][options.gpu_resource] =
       std::to_string(slices > 0 ? slices : api::gpus_of_each_worker(job.spec));
-  if (container["resources"].contains("requests"))
-    container["resources"]["requests"].erase(options.gpu_resource);
+  const auto requests = container["resources"].find("requests");
+  if (requests != container["resources"].end() && requests->is_object())
+    requests->erase(options.gpu_resource);
   // The launcher's result is read from there.
   container["terminationMessagePath"] = "/dev/termination-log";
   container["terminationMessagePolicy"] = "File";
@@ -109,6 +110,22 @@ void require_nodes(Json& spec, const api::Lease& lease) {
   auto& terms = array_at(required, "nodeSelectorTerms");
   if (terms.empty()) terms.push_back(Json::object());
   for (auto& term : terms) array_at(term, "matchExpressions").push_back(requirement);
+}
+
+// What is not said is 30 s, as everywhere in Kubernetes. Grace 0 is a forced deletion: the object would go
+// before the processes.
+void bound_grace(Json& spec, const std::optional<std::int64_t>& most) {
+  constexpr std::int64_t kDefault = 30;
+  auto& grace = spec["terminationGracePeriodSeconds"];
+  const auto wanted = grace.is_number_integer() ? grace.get<std::int64_t>() : kDefault;
+  if (wanted == 0) grace = 1;
+  if (most && wanted > *most) grace = *most;
+  if (grace.is_null()) spec.erase("terminationGracePeriodSeconds");
+}
+
+// The pool's nodeLossTimeoutSeconds decides when a node is lost, not Kubernetes' own 300 s.
+Json outlasting(const char* taint) {
+  return {{"key", taint}, {"operator", "Exists"}, {"effect", "NoExecute"}};
 }
 
 Json toleration(const api::GpuJob& job) {
@@ -144,12 +161,14 @@ Json pod_template(const api::GpuJob& job, const ManifestOptions& options) {
   auto& spec = pod["spec"];
   spec["restartPolicy"] = is_gang(job.spec) ? "Always" : "Never";
   set_up_worker(spec["containers"][0], job, options);
-  // Grace 0 is a forced deletion: the object would go before the processes.
-  if (spec.value("terminationGracePeriodSeconds", Json(1)) == 0) spec["terminationGracePeriodSeconds"] = 1;
+  bound_grace(spec, options.max_grace_seconds);
   auto& init = array_at(spec, "initContainers");
   init.insert(init.begin(), launcher_container(options));
   array_at(spec, "volumes").push_back({{"name", kLauncherName}, {"emptyDir", Json::object()}});
-  array_at(spec, "tolerations").push_back(toleration(job));
+  auto& tolerations = array_at(spec, "tolerations");
+  tolerations.push_back(toleration(job));
+  for (const char* taint : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
+    tolerations.push_back(outlasting(taint));
   require_nodes(spec, lease);
   spread_evenly(spec, lease);
   return pod;

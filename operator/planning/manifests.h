@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "api/v1alpha1/gpu_job.h"
@@ -14,6 +15,8 @@ inline constexpr std::int64_t kMasterPort = 29500;  // torchrun's default
 struct ManifestOptions {
   std::string launcher_image;
   std::string gpu_resource;  // GpuPoolSpec::worker_resource()
+  std::optional<std::int64_t> max_grace_seconds =
+      std::nullopt;  // the pool caps how long a worker may take to end
 };
 
 // The objects to create for a lease, as JSON. service is empty for one worker.

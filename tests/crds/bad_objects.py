@@ -53,6 +53,8 @@ BAD_JOBS = [
     ({"spec.ttlSecondsAfterFinished": -1}, "spec.ttlSecondsAfterFinished"),
     ({"spec.ttlSecondsAfterFinished": YEARS_10 + 1}, "spec.ttlSecondsAfterFinished"),
     ({"spec.suspend": "yes"}, "spec.suspend"),
+    ({"spec.nodeReplacement": "Sometimes"}, "spec.nodeReplacement"),
+    ({"spec.nodeReplacement": True}, "spec.nodeReplacement"),
     ({"spec.template": None}, "spec.template"),
     ({"spec.template": []}, "spec.template"),
     ({"spec.template": {}}, "spec.template.spec"),
@@ -96,6 +98,8 @@ BAD_POOLS = [
     ({"spec.sharing.deviceMemoryScaling": 10.5}, "spec.sharing.deviceMemoryScaling"),
     ({"spec.sharing.deviceCoreScaling": -1}, "spec.sharing.deviceCoreScaling"),
     ({"spec.sharing.deviceCoreScaling": "1"}, "spec.sharing.deviceCoreScaling"),
+    ({"spec.maxTerminationGracePeriodSeconds": 0}, "spec.maxTerminationGracePeriodSeconds"),
+    ({"spec.maxTerminationGracePeriodSeconds": 86401}, "spec.maxTerminationGracePeriodSeconds"),
     ({"spec.nodeLossTimeoutSeconds": 0}, "spec.nodeLossTimeoutSeconds"),
     ({"spec.nodeLossTimeoutSeconds": 86401}, "spec.nodeLossTimeoutSeconds"),
 ]

@@ -62,7 +62,7 @@ class ObjectTest(CrdTest):
         spec = self.accepted(JOB)["spec"]
         del spec["template"]
         self.assertEqual({"pool": POOL_NAME, "gpus": 1, "gpusPerWorker": 1, "priority": 0, "backoffLimit": 3,
-                          "startTimeoutSeconds": 600, "suspend": False}, spec)
+                          "nodeReplacement": "Allowed", "startTimeoutSeconds": 600, "suspend": False}, spec)
 
     def test_defaults_of_a_pool(self):
         spec = self.accepted(changed(POOL, {"spec.sharing": {}}))["spec"]

@@ -20,6 +20,12 @@ struct JobSlice {
   std::optional<std::int64_t> count;
 };
 
+// GpuJobSpec::node_replacement.
+namespace node_replacement {
+inline constexpr char kAllowed[] = "Allowed";
+inline constexpr char kNever[] = "Never";
+}  // namespace node_replacement
+
 struct GpuJobSpec {
   std::string pool;
   std::int64_t gpus = 1;
@@ -32,6 +38,7 @@ struct GpuJobSpec {
   std::int64_t start_timeout_seconds = 600;
   std::optional<std::int64_t> ttl_seconds_after_finished;
   bool suspend = false;
+  std::string node_replacement = node_replacement::kAllowed;
   base::json::RawJson pod_template;
 };
 
@@ -78,8 +85,9 @@ struct Lease {
   std::int64_t slices = 0;  // of each worker; 0: whole nodes, exclusively
   std::vector<NodeRef> nodes;
   std::vector<LostNode> lost;
-  std::string outcome;                  // in Releasing
-  std::optional<base::WallTime> since;  // when `state` was entered
+  std::string outcome;                       // in Releasing
+  std::optional<base::WallTime> since;       // when `state` was entered
+  std::optional<base::WallTime> not_before;  // in Restarting: the attempt does not start sooner
   bool operator==(const Lease&) const = default;
 
   // Slices of nodes that others may use too: nothing is written on the nodes, the lease is the reservation.
@@ -165,6 +173,7 @@ struct Schema<api::GpuJobSpec> {
                                             field<&T::start_timeout_seconds>("startTimeoutSeconds"),
                                             field<&T::ttl_seconds_after_finished>("ttlSecondsAfterFinished"),
                                             field<&T::suspend>("suspend"),
+                                            field<&T::node_replacement>("nodeReplacement"),
                                             field<&T::pod_template>("template")};
 };
 template <>
@@ -182,11 +191,12 @@ struct Schema<api::LostNode> {
 template <>
 struct Schema<api::Lease> {
   using T = api::Lease;
-  static constexpr auto fields = std::array{field<&T::id>("id"),           field<&T::state>("state"),
-                                            field<&T::attempt>("attempt"), field<&T::spec_hash>("specHash"),
-                                            field<&T::slices>("slices"),   field<&T::nodes>("nodes"),
-                                            field<&T::lost>("lost"),       field<&T::outcome>("outcome"),
-                                            field<&T::since>("since")};
+  static constexpr auto fields =
+      std::array{field<&T::id>("id"),           field<&T::state>("state"),
+                 field<&T::attempt>("attempt"), field<&T::spec_hash>("specHash"),
+                 field<&T::slices>("slices"),   field<&T::nodes>("nodes"),
+                 field<&T::lost>("lost"),       field<&T::outcome>("outcome"),
+                 field<&T::since>("since"),     field<&T::not_before>("notBefore")};
 };
 template <>
 struct Schema<api::WorkerCounts> {

@@ -45,6 +45,7 @@ struct GpuPoolSpec {
   PoolGpus gpus;
   std::optional<PoolSharing> sharing;
   std::int64_t node_loss_timeout_seconds = 30;
+  std::optional<std::int64_t> max_termination_grace_period_seconds;  // of workers
 
   // What workers of this pool ask a kubelet for.
   const std::string& worker_resource() const { return sharing ? sharing->resource_name : gpus.resource_name; }
@@ -150,7 +151,8 @@ struct Schema<api::GpuPoolSpec> {
   static constexpr auto fields =
       std::array{field<&T::node_selector>("nodeSelector"), field<&T::node_name_pattern>("nodeNamePattern"),
                  field<&T::gpus>("gpus"), field<&T::sharing>("sharing"),
-                 field<&T::node_loss_timeout_seconds>("nodeLossTimeoutSeconds")};
+                 field<&T::node_loss_timeout_seconds>("nodeLossTimeoutSeconds"),
+                 field<&T::max_termination_grace_period_seconds>("maxTerminationGracePeriodSeconds")};
 };
 template <>
 struct Schema<api::PoolNodeCounts> {

@@ -30,6 +30,7 @@ inline constexpr char kNodesInOlderPool[] = "NodesInOlderPool";
 inline constexpr char kTakingNodes[] = "TakingNodes";
 inline constexpr char kStartingWorkers[] = "StartingWorkers";
 inline constexpr char kWorkersRunning[] = "WorkersRunning";
+inline constexpr char kWaitingForLostNode[] = "WaitingForLostNode";  // nodeReplacement: Never
 inline constexpr char kNodeTaken[] = "NodeTaken";  // somebody else holds a node this job chose
 
 // How an attempt or a job ended.
@@ -40,6 +41,7 @@ inline constexpr char kDeadlineExceeded[] = "DeadlineExceeded";
 inline constexpr char kStartTimeout[] = "StartTimeout";
 inline constexpr char kWorkerLost[] = "WorkerLost";
 inline constexpr char kNodeLost[] = "NodeLost";
+inline constexpr char kNodeCordoned[] = "NodeCordoned";  // before all workers had a place
 inline constexpr char kPlacementRefused[] =
     "PlacementRefused";  // a kubelet would not have a worker: slices were gone that reports still showed
 inline constexpr char kDeleted[] = "Deleted";

@@ -48,7 +48,8 @@ Json to_json(const std::optional<Lease>& lease) {
           {"nodes", nodes},
           {"lost", lost.empty() ? Json(nullptr) : lost},
           {"outcome", text_or_null(lease->outcome)},
-          {"since", time_or_null(lease->since)}};
+          {"since", time_or_null(lease->since)},
+          {"notBefore", time_or_null(lease->not_before)}};
 }
 
 std::string patch(const std::string& resource_version, Json status) {

@@ -94,9 +94,17 @@ base::Result<Children::Made> Children::create_one(const api::ResourceType& type,
                                                 " exists and belongs to somebody else; delete or rename it"}};
 }
 
-base::Result<Children::Made> Children::create(const api::GpuJob& job, const std::string& gpu_resource,
+base::Result<Children::Made> Children::create_service(const api::GpuJob& job, const ChildOptions& options,
+                                                      std::stop_token stop) {
+  const auto manifests =
+      planning::make_manifests(job, {launcher_image_, options.gpu_resource, options.max_grace_seconds});
+  return create_one(api::Service::kType, job, manifests.service, stop);
+}
+
+base::Result<Children::Made> Children::create(const api::GpuJob& job, const ChildOptions& options,
                                               std::stop_token stop) {
-  const auto manifests = planning::make_manifests(job, {launcher_image_, gpu_resource});
+  const auto manifests =
+      planning::make_manifests(job, {launcher_image_, options.gpu_resource, options.max_grace_seconds});
   if (!manifests.service.empty()) {
     const auto rehearsed =
         client_.try_create(api::BatchJob::kType, job.metadata.ns, manifests.rehearsal, stop);

@@ -14,6 +14,12 @@
 
 namespace gpupool::controllers {
 
+// What a job's workers take over from its pool.
+struct ChildOptions {
+  std::string gpu_resource;
+  std::optional<std::int64_t> max_grace_seconds;
+};
+
 // The Job, StatefulSet and Service of a GpuJob. Thread-safe.
 class Children {
  public:
@@ -25,7 +31,10 @@ class Children {
     std::optional<planning::Problem> problem;  // a person has to act; neither: wait, an old one is going away
   };
   // Plain POSTs: a foreign object is never taken over.
-  base::Result<Made> create(const api::GpuJob& job, const std::string& gpu_resource, std::stop_token stop);
+  base::Result<Made> create(const api::GpuJob& job, const ChildOptions& options, std::stop_token stop);
+  // Only the Service of a gang.
+  base::Result<Made> create_service(const api::GpuJob& job, const ChildOptions& options,
+                                    std::stop_token stop);
 
   // True when nobody else has the names that the job's last lease wanted.
   base::Result<bool> names_are_free(const api::GpuJob& job, std::stop_token stop);

@@ -12,7 +12,7 @@ using base::json::quote;
 using planning::Problem;
 constexpr int kTries = 8;  // each failed one means that somebody else wrote the node meanwhile
 
-Problem taken(const std::string& text) { return {api::reason::kNodeTaken, text}; }
+NodeLeases::Taken refused(const std::string& text) { return {false, Problem{api::reason::kNodeTaken, text}}; }
 
 std::string take_patch(const api::Node& node, const std::string& value, const std::string& job) {
   kube::JsonPatch patch;
@@ -69,30 +69,30 @@ base::Result<void> NodeLeases::write(const api::Node& node, const std::string& p
   return {};
 }
 
-base::Result<std::optional<Problem>> NodeLeases::take(const api::NodeRef& ref, const api::LeaseValue& value,
-                                                      const api::ObjectKey& job, std::stop_token stop) {
+base::Result<NodeLeases::Taken> NodeLeases::take(const api::NodeRef& ref, const api::LeaseValue& value,
+                                                 const api::ObjectKey& job, std::stop_token stop) {
   auto node = caches_.newest_nodes.get({"", ref.name});
   bool live = false;
   base::Error conflict;
   for (int tries = 0; tries < kTries; ++tries) {
-    if (node == nullptr || node->metadata.uid != ref.uid) return taken("node " + ref.name + " is gone");
-    if (planning::carries_lease(*node, value.to_string())) return std::nullopt;
+    if (node == nullptr || node->metadata.uid != ref.uid) return refused("node " + ref.name + " is gone");
+    if (planning::carries_lease(*node, value.to_string())) return Taken{};
     const auto holder = planning::lease_taint(*node);
     const bool free = holder.empty() || is_of(holder, value.job_uid);
-    if (!free && live) return taken("node " + ref.name + " is held by the lease " + holder);
+    if (!free && live) return refused("node " + ref.name + " is held by the lease " + holder);
     if (free) {
       const auto done = write(*node, take_patch(*node, value.to_string(), job.to_string()), stop);
-      if (done) return std::nullopt;
+      if (done) return Taken{true};
       if (done.error().code == base::ErrorCode::kNotFound) {
         caches_.newest_nodes.forget({"", ref.name}, ref.uid);
-        return taken("node " + ref.name + " is gone");
+        return refused("node " + ref.name + " is gone");
       }
       if (!is_stale(done.error())) return tl::unexpected<base::Error>(done.error());
       conflict = done.error();
     }
     auto fresh = read(ref.name, stop);
     if (!fresh && fresh.error().code == base::ErrorCode::kNotFound)
-      return taken("node " + ref.name + " is gone");
+      return refused("node " + ref.name + " is gone");
     if (!fresh) return tl::unexpected<base::Error>(fresh.error());
     node = *fresh;
     live = true;

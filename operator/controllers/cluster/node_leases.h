@@ -17,10 +17,14 @@ class NodeLeases {
  public:
   NodeLeases(kube::Client& client, Caches& caches) : client_(client), caches_(caches) {}
 
-  // Nothing: the node carries the lease now. A Problem: it cannot be had (gone, recreated, held by another
-  // lease). An older value of the same job is swapped for this one.
-  base::Result<std::optional<planning::Problem>> take(const api::NodeRef& ref, const api::LeaseValue& value,
-                                                      const api::ObjectKey& job, std::stop_token stop);
+  // A problem: the node cannot be had (gone, recreated, held by another lease). Else it carries the lease
+  // now; written: it did not before. An older value of the same job is swapped for this one.
+  struct Taken {
+    bool written = false;
+    std::optional<planning::Problem> problem = std::nullopt;
+  };
+  base::Result<Taken> take(const api::NodeRef& ref, const api::LeaseValue& value, const api::ObjectKey& job,
+                           std::stop_token stop);
 
   // Removes every entry of the job with this UID; a node that is gone or another one by now is fine.
   base::Result<void> free(const api::NodeRef& ref, const std::string& job_uid, std::stop_token stop);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "api/v1alpha1/reasons.h"
+#include "planning/assess_workers.h"
 #include "planning/job_status.h"
 #include "planning/job_validation.h"
 #include "planning/plan_slices.h"
@@ -35,6 +36,11 @@ std::optional<planning::Verdict> closed(const api::GpuPool& pool) {
     return planning::Verdict{{}, reason::kWaitingForNodes, "pool " + name + " is being set up"};
   }
   return std::nullopt;
+}
+
+bool has_workers(const Caches& caches, const std::string& node) {
+  const auto pods = caches.pods.store().by_index(kByNode, node);
+  return std::any_of(pods.begin(), pods.end(), [](const auto& pod) { return !planning::has_ended(*pod); });
 }
 
 }  // namespace
@@ -79,7 +85,8 @@ PoolView PoolQueue::view_locked(const std::shared_ptr<const api::GpuPool>& pool)
       if (held) view.shared.back().node.leased = true;
     } else {
       view.nodes.push_back(planning::describe_node(*node, pool->spec.gpus.resource_name));
-      if (held) view.nodes.back().leased = true;
+      // A machine that was made again under its name carries no taint, and may still run what it did.
+      if (held || has_workers(caches_, node->metadata.name)) view.nodes.back().leased = true;
     }
   }
   return view;
@@ -126,7 +133,14 @@ std::vector<api::NodeRef> PoolQueue::replace(const api::GpuJob& job, const std::
   if (pool == nullptr || pool->spec.sharing || closed(*pool)) return {};
   const std::lock_guard lock(mutex_);
   granted_.erase(job.metadata.key());
-  auto nodes = planning::replace_nodes(*pool, view_locked(pool).nodes, job, kept);
+  auto known = view_locked(pool).nodes;
+  for (const auto& name : kept) {  // one that has left the pool stays the job's until it ends
+    const auto same = [&](const planning::PoolNode& node) { return node.name == name; };
+    const auto node = caches_.newest_nodes.get({"", name});
+    if (node != nullptr && std::none_of(known.begin(), known.end(), same))
+      known.push_back(planning::describe_node(*node, pool->spec.gpus.resource_name));
+  }
+  auto nodes = planning::replace_nodes(*pool, known, job, kept);
   if (!nodes.empty()) granted_[job.metadata.key()] = {nodes, "", ""};
   planned_.erase(job.spec.pool);
   return nodes;

@@ -25,7 +25,10 @@ JobMetrics::JobMetrics(base::Metrics& metrics)
                                     seconds_buckets())),
       lease_duration_(metrics.histogram("gpupool_lease_duration_seconds",
                                         "From the first lease of a job until its nodes were given back",
-                                        seconds_buckets())) {
+                                        seconds_buckets())),
+      marks_restored_(metrics.counter("gpupool_lease_marks_restored_total",
+                                      "Taints, labels or annotations of a lease that somebody took off a "
+                                      "node and that were put back")) {
   for (const char* phase :
        {api::phase::kQueued, api::phase::kStarting, api::phase::kRunning, api::phase::kRestarting,
         api::phase::kReleasing, api::phase::kSuspended, api::phase::kSucceeded, api::phase::kFailed}) {

@@ -12,6 +12,7 @@ class JobMetrics {
 
   // Call with the status before and after a write that succeeded.
   void on_status(const api::GpuJob& before, const api::GpuJobStatus& after, base::WallTime now);
+  void on_marks_restored() { marks_restored_.increment(); }
   // Sets gpupool_jobs{phase}; call with a phase's number of jobs.
   void set_phase_count(const std::string& phase, double jobs);
 
@@ -19,6 +20,7 @@ class JobMetrics {
   base::Metrics& metrics_;
   base::Histogram& queue_wait_;
   base::Histogram& lease_duration_;
+  base::Counter& marks_restored_;
 };
 
 }  // namespace gpupool::controllers

@@ -21,6 +21,7 @@ planning::Observation JobObserver::observe(const Pass& pass) {
       .pool = pool.get(),
       .node = [this](const std::string& name) { return caches_.newest_nodes.get({"", name}); },
       .replace = [this, &job](const std::vector<std::string>& kept) { return queue_.replace(job, kept); },
+      .not_ready_for = [this](const api::Node& node) { return readiness_.not_ready_for(node); },
       .now = clock_.wall()};
   seen.pods = pass.live_pods ? *pass.live_pods : caches_.pods.store().by_index(kByJobUid, job.metadata.uid);
   seen.children = pass.live_children ? *pass.live_children : children_.cached(job);
@@ -37,6 +38,7 @@ planning::Observation JobObserver::observe(const Pass& pass) {
 }
 
 base::Result<void> JobObserver::look_live(Pass& pass, std::stop_token stop) {
+  if (auto done = look_at_nodes(*pass.job, stop); !done) return done;
   kube::ListOptions options;
   options.label_selector = std::string(api::kJobUidLabel) + "=" + pass.job->metadata.uid;
   // Children first: a pod that one of them makes in between is then still seen.
@@ -45,17 +47,40 @@ base::Result<void> JobObserver::look_live(Pass& pass, std::stop_token stop) {
   auto pods = kube::list<api::Pod>(client_, pass.job->metadata.ns, options, stop);
   if (!pods) return tl::unexpected<base::Error>(pods.error());
   pass.live_pods.emplace();
-  for (auto& pod : *pods) pass.live_pods->push_back(std::make_shared<const api::Pod>(std::move(pod)));
+  for (auto& pod : *pods) {
+    if (api::is_of_workload(pod)) pass.live_pods->push_back(std::make_shared<const api::Pod>(std::move(pod)));
+  }
   pass.live_children = *std::move(children);
   return {};
 }
 
-std::string JobObserver::gpu_resource(const api::GpuJob& job) const {
+// A node that is gone or silent in the cache may have come back while the operator could not see.
+base::Result<void> JobObserver::look_at_nodes(const api::GpuJob& job, std::stop_token stop) {
+  if (!job.status.lease) return {};
+  for (const auto& ref : job.status.lease->nodes) {
+    const auto cached = caches_.newest_nodes.get({"", ref.name});
+    const bool well = cached != nullptr && cached->metadata.uid == ref.uid && cached->ready();
+    if (well) continue;
+    auto node = kube::get<api::Node>(client_, {"", ref.name}, stop);
+    if (node) {
+      caches_.newest_nodes.remember(*std::move(node));
+    } else if (node.error().code != base::ErrorCode::kNotFound) {
+      return tl::unexpected<base::Error>(node.error());
+    } else if (cached != nullptr) {
+      caches_.newest_nodes.forget({"", ref.name}, cached->metadata.uid);
+    }
+  }
+  return {};
+}
+
+ChildOptions JobObserver::manifest_options(const api::GpuJob& job) const {
   const auto pool = caches_.pools.store().get({"", job.spec.pool});
   const bool shared = job.status.lease && job.status.lease->shared();
+  const auto grace =
+      pool != nullptr ? pool->spec.max_termination_grace_period_seconds : std::optional<std::int64_t>();
   const bool as_leased = pool != nullptr && pool->spec.sharing.has_value() == shared;
-  if (as_leased) return pool->spec.worker_resource();
-  return shared ? api::PoolSharing{}.resource_name : api::PoolGpus{}.resource_name;
+  if (as_leased) return {pool->spec.worker_resource(), grace};
+  return {shared ? api::PoolSharing{}.resource_name : api::PoolGpus{}.resource_name, grace};
 }
 
 }  // namespace gpupool::controllers

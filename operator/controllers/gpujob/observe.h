@@ -7,6 +7,7 @@
 
 #include "controllers/cluster/caches.h"
 #include "controllers/cluster/children.h"
+#include "controllers/cluster/node_readiness.h"
 #include "controllers/cluster/pool_queue.h"
 #include "planning/job_plan.h"
 
@@ -27,21 +28,30 @@ struct Pass {
 // Lays out for planning what caches and server show of a job. Thread-safe.
 class JobObserver {
  public:
-  JobObserver(kube::Client& client, Caches& caches, Children& children, PoolQueue& queue, base::Clock& clock)
-      : client_(client), caches_(caches), children_(children), queue_(queue), clock_(clock) {}
+  JobObserver(kube::Client& client, Caches& caches, Children& children, PoolQueue& queue,
+              NodeReadiness& readiness, base::Clock& clock)
+      : client_(client),
+        caches_(caches),
+        children_(children),
+        queue_(queue),
+        readiness_(readiness),
+        clock_(clock) {}
 
   // The result refers to pass.job.
   planning::Observation observe(const Pass& pass);
-  // Reads pods and children of the job from the server into the pass.
+  // Reads pods and children of the job from the server into the pass, and those of its nodes that look lost.
   base::Result<void> look_live(Pass& pass, std::stop_token stop);
-  // What the workers of the job ask a kubelet for.
-  std::string gpu_resource(const api::GpuJob& job) const;
+  // What the workers of the job ask a kubelet for, and how long they may take to end.
+  ChildOptions manifest_options(const api::GpuJob& job) const;
 
  private:
+  base::Result<void> look_at_nodes(const api::GpuJob& job, std::stop_token stop);
+
   kube::Client& client_;
   Caches& caches_;
   Children& children_;
   PoolQueue& queue_;
+  NodeReadiness& readiness_;
   base::Clock& clock_;
 };
 

@@ -1,5 +1,7 @@
 #include "controllers/gpujob/reconciler.h"
 
+#include "api/v1alpha1/reasons.h"
+
 namespace gpupool::controllers {
 namespace {
 
@@ -55,6 +57,7 @@ base::Result<runtime::Requeue> GpuJobReconciler::reconcile(const api::ObjectKey&
     if (!done && done.error().code == base::ErrorCode::kNotFound)
       return runtime::Requeue{};  // the job is gone
     if (!done) {
+      if (done.error().code == base::ErrorCode::kForbidden) show_forbidden(pass, done.error(), stop);
       guard.look_at(done.error());
       return tl::unexpected<base::Error>(done.error());
     }
@@ -62,6 +65,22 @@ base::Result<runtime::Requeue> GpuJobReconciler::reconcile(const api::ObjectKey&
   }
   log.warning("a reconcile took too many steps");
   return runtime::Requeue{seconds(1)};
+}
+
+// Its reason and message stay, since they may be the outcome; the next status that is written clears it.
+void GpuJobReconciler::show_forbidden(Pass& pass, const base::Error& error, std::stop_token stop) {
+  api::Condition stalled;
+  stalled.type = "Stalled";
+  stalled.status = "True";
+  stalled.observed_generation = pass.job->metadata.generation;
+  stalled.reason = api::reason::kForbidden;
+  stalled.message = error.message;
+  auto status = pass.job->status;
+  api::set_condition(status.conditions, std::move(stalled), tools_.clock.wall());
+  if (status == pass.job->status) return;
+  tell(*pass.job, {true, api::reason::kForbidden, error.message});
+  // Not even that may be allowed; the event and the log have to do then.
+  if (auto written = tools_.writer.write_status(*pass.job, status, stop)) pass.job = *written;
 }
 
 GpuJobReconciler::Done GpuJobReconciler::perform(Pass& /*pass*/, const step::Idle& idle,
@@ -105,16 +124,22 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::TakeNod
   if (!value)
     return base::fail(base::ErrorCode::kInvalidArgument, "status.lease.id is not a lease value: " + lease.id);
   for (const auto& node : lease.nodes) {  // in order of name: two jobs that want the same meet at the first
-    auto problem = tools_.nodes.take(node, *value, pass.job->metadata.key(), stop);
-    if (!problem) {
-      if (problem.error().code != base::ErrorCode::kForbidden)
-        return tl::unexpected<base::Error>(problem.error());
-      pass.blocked = planning::Problem{"Forbidden", problem.error().message};
+    auto taken = tools_.nodes.take(node, *value, pass.job->metadata.key(), stop);
+    if (!taken) {
+      if (taken.error().code != base::ErrorCode::kForbidden)
+        return tl::unexpected<base::Error>(taken.error());
+      pass.blocked = planning::Problem{"Forbidden", taken.error().message};
       return kGoOn;
     }
-    if (*problem) {
-      pass.blocked = **problem;
+    if (taken->problem) {
+      pass.blocked = taken->problem;
       return kGoOn;
+    }
+    if (taken->written && lease.state == api::lease_state::kRunning) {
+      tools_.metrics.on_marks_restored();
+      tell(*pass.job,
+           {true, "LeaseMarksRestored",
+            "somebody took the lease's taint, label or annotation off node " + node.name + "; put back"});
     }
   }
   pass.nodes_taken = true;
@@ -123,7 +148,7 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::TakeNod
 
 GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::CreateChildren& /*create*/,
                                                  std::stop_token stop) {
-  auto made = tools_.children.create(*pass.job, tools_.observer.gpu_resource(*pass.job), stop);
+  auto made = tools_.children.create(*pass.job, tools_.observer.manifest_options(*pass.job), stop);
   if (!made) return tl::unexpected<base::Error>(made.error());
   pass.children_made = made->complete;
   pass.blocked = made->problem;
@@ -131,8 +156,22 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::CreateC
   return kGoOn;
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& /*pass*/, const step::DropWorkers& drop,
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::RestoreService& /*restore*/,
                                                  std::stop_token stop) {
+  auto made = tools_.children.create_service(*pass.job, tools_.observer.manifest_options(*pass.job), stop);
+  if (!made) return tl::unexpected<base::Error>(made.error());
+  pass.blocked = made->problem;
+  pass.live_pods.reset();  // what was read before does not show the new one
+  pass.live_children.reset();
+  if (!made->complete && !made->problem) return again_after(std::chrono::milliseconds(500));
+  if (made->complete) tell(*pass.job, {true, "ServiceRestored", "its Service was gone and was made again"});
+  return kGoOn;
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::DropWorkers& drop,
+                                                 std::stop_token stop) {
+  if (const auto done = tools_.writer.confirm(*pass.job, stop); !done)
+    return tl::unexpected<base::Error>(done.error());
   for (const auto& child : drop.children) {  // before their pods, so that nothing replaces those
     const auto done = tools_.children.remove(child, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
@@ -179,6 +218,8 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::LookLiv
 
 GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::DeleteJob& /*remove*/,
                                                  std::stop_token stop) {
+  if (const auto done = tools_.writer.confirm(*pass.job, stop); !done)
+    return tl::unexpected<base::Error>(done.error());
   const auto done = tools_.writer.remove(*pass.job, stop);
   if (!done) return tl::unexpected<base::Error>(done.error());
   return again_after(std::nullopt);

@@ -47,12 +47,15 @@ class GpuJobReconciler final : public runtime::Reconciler {
   Done perform(Pass& pass, const planning::step::WriteStatus& write, std::stop_token stop);
   Done perform(Pass& pass, const planning::step::TakeNodes& take, std::stop_token stop);
   Done perform(Pass& pass, const planning::step::CreateChildren& create, std::stop_token stop);
+  Done perform(Pass& pass, const planning::step::RestoreService& restore, std::stop_token stop);
   Done perform(Pass& pass, const planning::step::DropWorkers& drop, std::stop_token stop);
   Done perform(Pass& pass, const planning::step::FreeNodes& free, std::stop_token stop);
   Done perform(Pass& pass, const planning::step::CheckNameConflict& check, std::stop_token stop);
   Done perform(Pass& pass, const planning::step::LookLive& look, std::stop_token stop);
   Done perform(Pass& pass, const planning::step::DeleteJob& remove, std::stop_token stop);
   void tell(const api::GpuJob& job, const planning::Note& note);
+  // A step failed for want of a permission: a condition and an event say so.
+  void show_forbidden(Pass& pass, const base::Error& error, std::stop_token stop);
 
   JobTools tools_;
 };

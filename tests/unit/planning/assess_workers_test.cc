@@ -87,6 +87,8 @@ std::vector<Case> cases() {
       {"OutOfMemoryInterrupted", ended(pod, 137, interrupted_result(), "OOMKilled"), S::kCrashed, "memory"},
       {"KilledWithoutResult", ended(pod, 137), S::kLost, "137"},
       {"StoppedWithoutResult", ended(pod, 143), S::kLost, "143"},
+      {"EndedWithItsNode", ended(pod, 255, "", "Unknown"), S::kLost, "unseen"},
+      {"EndedUnseenByTheKubelet", ended(pod, 137, "", "ContainerStatusUnknown"), S::kLost, "unseen"},
       {"EndedWithoutResult", ended(pod, 5), S::kCrashed, "code 5"},
       {"SuccessCodeWithoutResult", ended(pod, 0), S::kCrashed, "no result"},
       {"Interrupted", ended(pod, 1, interrupted_result()), S::kLost, "interrupted"},

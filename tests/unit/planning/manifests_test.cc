@@ -105,10 +105,18 @@ TEST(Manifests, PodsCarryOurFinalizerAndNobodyElses) {
   EXPECT_EQ(metadata["labels"][api::kLease], "uid-job.3");
 }
 
+// That a node is not ready, as long as the pool has patience.
+Json outlasting(const std::string& taint) {
+  return {{"key", "node.kubernetes.io/" + taint}, {"operator", "Exists"}, {"effect", "NoExecute"}};
+}
+
 TEST(Manifests, PodsTolerateExactlyThisLease) {
-  EXPECT_EQ(make(1).pod["tolerations"], Json::array({kToleration}));
-  EXPECT_EQ(make(1, 1, kTemplate).pod["tolerations"],
-            Json::array({{{"key", "team"}, {"operator", "Exists"}}, kToleration}));
+  EXPECT_EQ(make(1).pod["tolerations"],
+            Json::array({kToleration, outlasting("not-ready"), outlasting("unreachable")}));
+  EXPECT_EQ(make(1, 1, kTemplate).pod["tolerations"], Json::array({{{"key", "team"}, {"operator", "Exists"}},
+                                                                   kToleration,
+                                                                   outlasting("not-ready"),
+                                                                   outlasting("unreachable")}));
 }
 
 TEST(Manifests, EveryTermOfTheAffinityRequiresTheLease) {
@@ -146,6 +154,23 @@ TEST(Manifests, PodsAreNeverDeletedByForce) {
   EXPECT_EQ(make(1, 1, kTemplate).pod["terminationGracePeriodSeconds"], 1);
 }
 
+TEST(Manifests, ThePoolCapsHowLongAWorkerMayTakeToEnd) {
+  const auto grace = [](const std::string& said, std::optional<std::int64_t> most) {
+    auto job = test::make_job();
+    job.status.lease = test::make_lease(job, api::lease_state::kHeld, {"a"});
+    job.spec.pod_template.text = R"({"spec":{"containers":[{"name":"train","command":["x"]}])" + said + "}}";
+    const auto made = make_manifests(job, {"launcher:1", test::kGpus, most});
+    return Json::parse(made.workload)["spec"]["template"]["spec"].value("terminationGracePeriodSeconds", -1);
+  };
+  const std::string hour = R"(,"terminationGracePeriodSeconds":3600)";
+  EXPECT_EQ(grace(hour, std::nullopt), 3600);
+  EXPECT_EQ(grace(hour, 60), 60);
+  EXPECT_EQ(grace(R"(,"terminationGracePeriodSeconds":5)", 60), 5);
+  EXPECT_EQ(grace("", std::nullopt), -1) << "Kubernetes' own default stays";
+  EXPECT_EQ(grace("", 60), -1);
+  EXPECT_EQ(grace("", 10), 10) << "the default is 30 s";
+}
+
 Made make_shared(std::int64_t workers, const std::vector<std::string>& nodes) {
   auto job = test::make_job("job", workers);
   job.status.lease = test::make_lease(job, api::lease_state::kHeld, nodes, 3);
@@ -164,9 +189,8 @@ TEST(Manifests, SharingWorkersAskForTheirSlices) {
 TEST(Manifests, SharingWorkersGoToTheNodesOfTheLease) {
   const auto pod = make_shared(1, {"a", "b"}).pod;
   EXPECT_EQ(
-      pod["tolerations"],
-      Json::array(
-          {{{"key", api::kPoolTaint}, {"operator", "Equal"}, {"value", "lab"}, {"effect", "NoSchedule"}}}));
+      pod["tolerations"][0],
+      Json({{"key", api::kPoolTaint}, {"operator", "Equal"}, {"value", "lab"}, {"effect", "NoSchedule"}}));
   const auto& terms =
       pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
   EXPECT_EQ(terms[0]["matchExpressions"],

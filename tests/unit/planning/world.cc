@@ -153,7 +153,7 @@ bool World::schedule(api::Pod& pod) {
     return true;
   }
   for (const auto& [name, node] : nodes) {
-    if (!node.ready() || !has_place(name, pod)) continue;
+    if (!node.ready() || node.spec.unschedulable || !has_place(name, pod)) continue;
     pod.spec.node_name = name;
     pod.status.conditions.clear();
     pods[pod.metadata.name] = test::share(pod);
@@ -163,6 +163,10 @@ bool World::schedule(api::Pod& pod) {
 }
 
 bool World::start(api::Pod& pod) {
+  if (image_gone) {
+    auto& waiting = *worker_of(pod).state.waiting;
+    return std::exchange(waiting.reason, "ErrImagePull") != "ErrImagePull";
+  }
   if (shared() && refuse && refuse()) {
     pod.status.phase = "Failed";
     pod.status.reason = "UnexpectedAdmissionError";
@@ -221,6 +225,18 @@ bool World::end_command(api::Pod& pod) {
       pod.status.phase = "Failed";
       pod.status.reason = "Evicted";
       return true;
+    case Ending::kOutOfMemory:
+      pod = ended(std::move(pod), 137, "", "OOMKilled");
+      if (of_job(pod)) pod.status.phase = "Failed";
+      return true;
+    case Ending::kPreempted:
+      pod.status.conditions.push_back({"DisruptionTarget", "True", "PreemptionByScheduler", ""});
+      pod = deleted(std::move(pod));
+      return true;
+    case Ending::kRebooted:  // containers are found dead, and nobody knows how they ended
+      pod = ended(std::move(pod), 255, "", "Unknown");
+      if (of_job(pod)) pod.status.phase = "Failed";
+      return true;
     case Ending::kNever:
       break;
   }
@@ -242,12 +258,17 @@ bool World::shut_down(api::Pod& pod) {
 
 void World::lose_node(const std::string& name) {
   silent_.insert(name);
+  not_ready_since[name] = now;
   nodes.at(name).status.conditions.back() = {"Ready", "Unknown", now};
 }
 
 void World::recover_node(const std::string& name) {
   silent_.erase(name);
   nodes.at(name).status.conditions.back() = {"Ready", "True", now};
+}
+
+void World::cordon_node(const std::string& name, bool cordoned) {
+  nodes.at(name).spec.unschedulable = cordoned;
 }
 
 void World::remove_node(const std::string& name) { nodes.erase(name); }
@@ -261,6 +282,21 @@ void World::delete_pod(const std::string& name) {
   const auto found = pods.find(name);
   if (found == pods.end() || found->second->metadata.deleting()) return;
   found->second = test::share(deleted(*found->second));
+}
+
+void World::scale(std::int64_t replicas) {
+  for (const auto& [key, child] : children) {
+    if (is_workload(child)) replicas_[child.uid] = replicas;
+  }
+  const auto before = pods;
+  for (const auto& [name, pod] : before) {
+    if (planning::rank_of(*pod) >= replicas) delete_pod(name);
+  }
+}
+
+bool World::has_child(const std::string& kind) const {
+  return std::any_of(children.begin(), children.end(),
+                     [&](const auto& entry) { return entry.second.type->kind == kind; });
 }
 
 void World::freeze_cache() { frozen_ = live(); }

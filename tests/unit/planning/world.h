@@ -17,7 +17,7 @@
 // list of what was broken.
 namespace gpupool::test {
 
-enum class Ending { kSuccess, kCrash, kDeleted, kEvicted, kNever };
+enum class Ending { kSuccess, kCrash, kOutOfMemory, kDeleted, kEvicted, kPreempted, kRebooted, kNever };
 
 // The operator died: whatever it had in memory is gone.
 struct Crash {};
@@ -40,8 +40,12 @@ class World {
   void lose_node(const std::string& name);     // its kubelet is not heard from any more
   void recover_node(const std::string& name);  // it comes back, with its pods as they were
   void remove_node(const std::string& name);   // the Node object goes too
+  void cordon_node(const std::string& name, bool cordoned = true);
   void delete_job();
   void delete_pod(const std::string& name);
+  // Somebody changes how many pods the workload has.
+  void scale(std::int64_t replicas);
+  bool has_child(const std::string& kind) const;
   // From now on the operator's cache shows pods and children as they are now, until it looks live.
   void freeze_cache();
   void change_spec(const std::function<void(api::GpuJobSpec&)>& change);
@@ -59,6 +63,7 @@ class World {
   std::map<std::string, std::shared_ptr<const api::Pod>> pods;
   std::map<std::string, planning::Child> children;
   base::WallTime now;
+  std::map<std::string, base::WallTime> not_ready_since;  // as the operator has seen it
 
   // How a rank's command ends; asked once for each pod that runs.
   std::function<Ending(std::int64_t attempt, std::int64_t rank)> ending;
@@ -66,6 +71,7 @@ class World {
   std::optional<planning::Problem> children_blocked;
   // A node that another job turns out to hold when this one tries to take it.
   std::string taken_meanwhile;
+  bool image_gone = false;  // no container can start any more
   bool scheduler_works = true;
   std::string scheduler_says;  // about pods that it finds no place for, while it does not work
   // Asked before a worker of a shared lease starts: true, and its kubelet does not admit it.
@@ -107,6 +113,7 @@ class World {
   bool perform(Pass& pass, const planning::step::WriteStatus& what);
   bool perform(Pass& pass, const planning::step::TakeNodes& what);
   bool perform(Pass& pass, const planning::step::CreateChildren& what);
+  bool perform(Pass& pass, const planning::step::RestoreService& what);
   bool perform(Pass& pass, const planning::step::DropWorkers& what);
   bool perform(Pass& pass, const planning::step::FreeNodes& what);
   bool perform(Pass& pass, const planning::step::CheckNameConflict& what);

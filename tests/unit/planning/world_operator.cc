@@ -55,6 +55,9 @@ planning::Observation World::observe(const Pass& pass) {
   seen.replace = [this](const std::vector<std::string>& kept) {
     return pool ? planning::replace_nodes(*pool, pool_nodes(), job, kept) : std::vector<api::NodeRef>();
   };
+  seen.not_ready_for = [this](const api::Node& node) -> base::Duration {
+    return std::chrono::duration_cast<base::Duration>(now - not_ready_since.at(node.metadata.name));
+  };
   seen.worker_container = kWorker;
   if (pool && !planning::holds_nodes(job.status)) {
     seen.verdict = verdicts()[job.metadata.key()];
@@ -215,6 +218,12 @@ bool World::perform(Pass& pass, const step::CreateChildren& /*what*/) {
   if (gang) create_child(api::Service::kType);
   create_child(gang ? api::StatefulSet::kType : api::BatchJob::kType);
   pass.children_made = true;
+  return true;
+}
+
+bool World::perform(Pass& pass, const step::RestoreService& /*what*/) {
+  create_child(api::Service::kType);
+  pass.live = false;
   return true;
 }
 

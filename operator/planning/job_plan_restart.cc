@@ -1,0 +1,144 @@
+// From one attempt to the next: on the same nodes, on others, or by way of the queue.
+#include <algorithm>
+
+#include "api/v1alpha1/reasons.h"
+#include "planning/assess_workers.h"
+#include "planning/job_plan_steps.h"
+#include "planning/job_status.h"
+#include "planning/manifests.h"
+#include "planning/node_gpus.h"
+
+namespace gpupool::planning {
+namespace {
+
+namespace reason = api::reason;
+namespace state = api::lease_state;
+namespace phase = api::phase;
+
+// Attempts that are lost soon after they began follow each other ever more slowly: 2, 4, 8, ... and at last
+// this many seconds from one beginning to the next. Nothing else bounds attempts that are not charged.
+constexpr std::int64_t kLongestPause = 300;
+constexpr std::int64_t kMaxDoublings = 8;
+
+std::optional<base::WallTime> next_start(const Observation& seen, const api::GpuJobStatus& status) {
+  const auto& lease = *seen.job.status.lease;
+  if (lease.state != state::kRunning || !lease.since) return std::nullopt;
+  const auto uncharged = std::clamp<std::int64_t>(status.attempts - status.failures, 1, kMaxDoublings + 1);
+  const auto pause = std::min(kLongestPause, std::int64_t{1} << uncharged);
+  // A stamp that lies ahead, by whatever clock, must not make the pause longer.
+  const auto start = std::min(*lease.since, seen.now) + std::chrono::seconds(pause);
+  return start > seen.now ? std::optional(start) : std::nullopt;
+}
+
+// The next attempt: the outcome of this one is written together with the new value, so it is judged only
+// once. While the job is between two attempts, the next one stays the next one.
+Step next_attempt(const Observation& seen, api::GpuJobStatus status, const Problem& why) {
+  auto& lease = *status.lease;
+  if (why.reason == reason::kWorkerLost) lease.not_before = next_start(seen, status);
+  if (lease.state != state::kRestarting) ++lease.attempt;
+  ++status.lease_sequence;
+  lease.id = api::LeaseValue{seen.job.metadata.uid, status.lease_sequence}.to_string();
+  status.node_names = summarize_nodes(lease.nodes);
+  status.master = master_address(seen.job, lease.id);
+  status.workers = {};
+  return advance(seen, std::move(status), state::kRestarting, phase::kRestarting, why,
+                 Note{true, why.reason, why.message});
+}
+
+// The value that the node carries: while nodes are swapped to a new one, some still have the old.
+std::string mark_on(const Observation& seen, const std::string& name) {
+  const auto node = seen.node(name);
+  const auto value = node != nullptr ? api::parse_lease_value(lease_taint(*node)) : std::nullopt;
+  const bool ours = value && value->job_uid == seen.job.metadata.uid;
+  return ours ? value->to_string() : seen.job.status.lease->id;
+}
+
+// Whether a crash that is being made good may have come from the loss of these nodes: a worker of the
+// attempt that crashed is still there.
+bool explains_crash(const Observation& seen, const std::set<std::string>& lost) {
+  const auto& status = seen.job.status;
+  if (status.lease->state != state::kRestarting || status.reason != reason::kWorkerFailed) return false;
+  return std::any_of(seen.pods.begin(), seen.pods.end(),
+                     [&](const auto& pod) { return lost.contains(pod->spec.node_name) && !has_ended(*pod); });
+}
+
+}  // namespace
+
+void keep_as_lost(const Observation& seen, const std::set<std::string>& names, api::Lease& lease) {
+  for (const auto& node : lease.nodes) {
+    if (names.contains(node.name)) lease.lost.push_back({node.name, node.uid, mark_on(seen, node.name)});
+  }
+}
+
+std::string join_names(const std::set<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ",") + name;
+  constexpr std::size_t kLongest = 200;
+  return text.size() <= kLongest ? text : text.substr(0, kLongest) + ",...";
+}
+
+Step restart(const Observation& seen, api::GpuJobStatus status, const Problem& why) {
+  const auto leaving = nodes_to_leave(seen);
+  if (leaving.empty()) return next_attempt(seen, std::move(status), why);
+  return restart_without(seen, std::move(status), leaving, why);
+}
+
+Step restart_without(const Observation& seen, api::GpuJobStatus status, const std::set<std::string>& leaving,
+                     const Problem& why) {
+  auto& lease = *status.lease;
+  if (lease.state == state::kHeld) status.attempts = lease.attempt + 1;  // workers may have started
+  std::vector<std::string> kept;
+  for (const auto& node : lease.nodes) {
+    if (!leaving.contains(node.name)) kept.push_back(node.name);
+  }
+  // Slices are not swapped one by one: the job is queued, with its age, and placed as a whole.
+  const bool swaps =
+      seen.replace && !lease.shared() && seen.job.spec.node_replacement != api::node_replacement::kNever;
+  auto nodes = swaps ? seen.replace(kept) : std::vector<api::NodeRef>();
+  if (!nodes.empty()) {
+    keep_as_lost(seen, leaving, lease);
+    lease.nodes = std::move(nodes);
+    return next_attempt(seen, std::move(status), why);
+  }
+  const auto lost = given_up_nodes(seen);
+  keep_as_lost(seen, lost, lease);
+  std::erase_if(lease.nodes, [&](const api::NodeRef& node) { return lost.contains(node.name); });
+  lease.outcome = api::outcome::kQueued;
+  return advance(seen, std::move(status), state::kReleasing, phase::kReleasing, why,
+                 Note{true, why.reason, why.message});
+}
+
+std::optional<Step> leave_nodes(const Observation& seen) {
+  const auto lost = given_up_nodes(seen);
+  const auto leaving = nodes_to_leave(seen);
+  if (leaving.empty()) return std::nullopt;
+  if (!seen.live) return step::LookLive{};
+  if (lost.empty()) {
+    return restart_without(seen, seen.job.status, leaving,
+                           {reason::kNodeCordoned, "node " + join_names(leaving) + " was cordoned"});
+  }
+  auto status = seen.job.status;
+  const bool refund = explains_crash(seen, lost);
+  if (refund) --status.failures;
+  return restart_without(seen, std::move(status), leaving,
+                         {reason::kNodeLost, "lost " + join_names(lost) + "; the attempt is not charged" +
+                                                 (refund ? ", nor is the crash that came before it" : "")});
+}
+
+std::optional<Step> await_nodes(const Observation& seen, const std::set<std::string>& names) {
+  if (names.empty()) return std::nullopt;
+  auto status = seen.job.status;
+  const Problem why{reason::kWaitingForLostNode,
+                    "waits for " + join_names(names) + " to be ready again; spec.nodeReplacement is Never"};
+  const bool news = status.reason != why.reason;
+  status.reason = why.reason;
+  status.message = why.message;
+  settle_status(status, seen.job.metadata.generation, std::nullopt, seen.now);
+  if (status != seen.job.status) {
+    return step::WriteStatus{std::move(status),
+                             news ? std::optional<Note>({true, why.reason, why.message}) : std::nullopt};
+  }
+  return step::Idle{time_left(seen, status.start_time, seen.job.spec.active_deadline_seconds)};
+}
+
+}  // namespace gpupool::planning
