@@ -42,6 +42,15 @@ base::Result<void> JobWriter::remove_finalizer(const api::GpuJob& job, std::stop
   return tl::unexpected<base::Error>(done.error());
 }
 
+base::Result<void> JobWriter::confirm(const api::GpuJob& job, std::stop_token stop) {
+  auto live = kube::get<api::GpuJob>(client_, job.metadata.key(), stop);
+  if (!live) return tl::unexpected<base::Error>(live.error());
+  const auto& now = live->metadata;
+  if (now.uid == job.metadata.uid && now.resource_version == job.metadata.resource_version) return {};
+  if (now.uid == job.metadata.uid) caches_.newest_jobs.remember(*std::move(live));
+  return base::fail(base::ErrorCode::kConflict, "the job has changed since it was looked at");
+}
+
 base::Result<void> JobWriter::remove(const api::GpuJob& job, std::stop_token stop) {
   kube::DeleteOptions options;
   options.uid = job.metadata.uid;

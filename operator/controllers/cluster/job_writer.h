@@ -21,6 +21,9 @@ class JobWriter {
   base::Result<Job> add_finalizer(const api::GpuJob& job, std::stop_token stop);
   // Ours only, by index.
   base::Result<void> remove_finalizer(const api::GpuJob& job, std::stop_token stop);
+  // Before what cannot be taken back: kConflict unless the server has the job in just this version. A cache
+  // may be behind, or ahead of a server that was taken back to an older state.
+  base::Result<void> confirm(const api::GpuJob& job, std::stop_token stop);
   base::Result<void> remove(const api::GpuJob& job, std::stop_token stop);
 
  private:
