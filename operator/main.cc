@@ -70,7 +70,8 @@ class Operator {
         pool_reconciler_(client_, caches_, pool_queue_, job_metrics_, clock,
                          [this](const api::ObjectKey& job) { jobs_.queue().add(job); }),
         pools_({"gpupool", "GpuPool", 1, seconds(30)}, pool_reconciler_, clock, metrics_, log),
-        node_sweeper_(client_, caches_, node_leases_, worker_pods_),
+        foreign_pods_(client_, events_, metrics_),
+        node_sweeper_(client_, caches_, node_leases_, worker_pods_, foreign_pods_),
         nodes_({"node-sweeper", "Node", 1, seconds(5)}, node_sweeper_, clock, metrics_, log),
         pod_sweeper_(client_, caches_, worker_pods_),
         pods_({"pod-sweeper", "Pod", 1, seconds(30)}, pod_sweeper_, clock, metrics_, log),
@@ -134,8 +135,8 @@ class Operator {
   controllers::Caches caches_;
   controllers::PoolQueue pool_queue_;
   controllers::Children children_;
-  controllers::JobObserver observer_;
   controllers::NodeReadiness node_readiness_;
+  controllers::JobObserver observer_;
   controllers::JobWriter job_writer_;
   controllers::NodeLeases node_leases_;
   controllers::WorkerPods worker_pods_;
@@ -145,6 +146,7 @@ class Operator {
   runtime::Controller jobs_;
   controllers::GpuPoolReconciler pool_reconciler_;
   runtime::Controller pools_;
+  controllers::ForeignPods foreign_pods_;
   controllers::NodeSweeper node_sweeper_;
   runtime::Controller nodes_;
   controllers::PodSweeper pod_sweeper_;

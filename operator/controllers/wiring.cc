@@ -74,7 +74,9 @@ void on_node(const Change<api::Node>& change, const Caches& caches, PoolQueue& p
   wake_pools(caches, queues.pools, priority_of(change));
   const auto& any = change.after ? *change.after : *change.before;
   wake_holder(caches, queues.jobs, any, priority_of(change));
-  if (change.after && marked(*change.after)) queues.nodes.add(any.metadata.key(), priority_of(change));
+  const bool was_marked = change.before && marked(*change.before);
+  if (was_marked || (change.after && marked(*change.after)))
+    queues.nodes.add(any.metadata.key(), priority_of(change));
   if (change.after) queues.marks.add(any.metadata.key(), priority_of(change));
 }
 
@@ -108,8 +110,6 @@ void on_sharing_pod(const Change<api::Pod>& change, const Caches& caches, PoolQu
   if (!holds(change.after)) queues.marks.add({"", any.spec.node_name});
 }
 
-// A child belongs to the job that controls it.
-template <class K>
 // Only the end of one, on a node that carries nothing of it any more: that node is free from now on.
 void on_exclusive_pod(const Change<api::Pod>& change, const Caches& caches, PoolQueue& pool_queue,
                       const Queues& queues) {
@@ -121,6 +121,8 @@ void on_exclusive_pod(const Change<api::Pod>& change, const Caches& caches, Pool
   wake_pools(caches, queues.pools, priority_of(change));
 }
 
+// A child belongs to the job that controls it.
+template <class K>
 auto on_child(runtime::WorkQueue& jobs) {
   return [&jobs](const Change<K>& change) {
     const auto& metadata = change.after ? change.after->metadata : change.before->metadata;
@@ -163,11 +165,11 @@ void connect(Caches& caches, PoolQueue& pool_queue, NodeReadiness& readiness, Qu
   caches.pods.on_change([&caches, &pool_queue, queues](const Change<api::Pod>& change) {
     on_sharing_pod(change, caches, pool_queue, queues);
   });
-  caches.pods.on_change(on_child<api::Pod>(queues.jobs));
-  caches.pods.on_change([&caches, queues](const Change<api::Pod>& change) {
   caches.pods.on_change([&caches, &pool_queue, queues](const Change<api::Pod>& change) {
     on_exclusive_pod(change, caches, pool_queue, queues);
   });
+  caches.pods.on_change(on_child<api::Pod>(queues.jobs));
+  caches.pods.on_change([&caches, queues](const Change<api::Pod>& change) {
     if (!change.after) return;
     const auto uid = change.after->metadata.label(api::kJobUidLabel);
     if (caches.jobs.store().by_index(kByUid, uid).empty()) {

@@ -92,15 +92,20 @@ base::Result<bool> NodeSweeper::end_pods(const std::string& node, const std::str
 base::Result<runtime::Requeue> NodeSweeper::reconcile(const api::ObjectKey& key, const base::Log& log,
                                                       std::stop_token stop) {
   const auto cached = caches_.newest_nodes.get(key);
-  if (cached == nullptr || !marked(*cached)) return runtime::Requeue{};
+  if (cached == nullptr || !marked(*cached)) {
+    foreign_.forget(key.name);
+    return runtime::Requeue{};
+  }
   const auto uid_of = [](const std::string& value) {
     const auto parsed = api::parse_lease_value(value);
     return parsed ? parsed->job_uid : std::string();
   };
   for (const auto& job : caches_.jobs.store().by_index(kByUid, uid_of(marked_value(*cached)))) {
     const auto newest = caches_.newest_jobs.get(job->metadata.key());
-    if (newest != nullptr && explains(*newest, *cached, marked_value(*cached)))
-      return runtime::Requeue{kRecheck};
+    if (newest == nullptr || !explains(*newest, *cached, marked_value(*cached))) continue;
+    if (const auto looked = foreign_.look(*cached, *newest, stop); !looked)
+      return tl::unexpected<base::Error>(looked.error());
+    return runtime::Requeue{kRecheck};
   }
   const auto node = kube::get<api::Node>(client_, key, stop);
   if (!node && node.error().code == base::ErrorCode::kNotFound) return runtime::Requeue{};

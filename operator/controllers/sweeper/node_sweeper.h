@@ -3,6 +3,7 @@
 #include "controllers/cluster/caches.h"
 #include "controllers/cluster/node_leases.h"
 #include "controllers/cluster/worker_pods.h"
+#include "controllers/sweeper/foreign_pods.h"
 #include "kube/client.h"
 #include "runtime/controller/reconciler.h"
 
@@ -10,11 +11,12 @@ namespace gpupool::controllers {
 
 // Removes taints, labels and annotations of ours that no living lease explains (design section 5.8): only
 // after a live read of the job made after the node was read, with that node's version, and never while a pod
-// of that value has not ended there. Keys are nodes.
+// of that value has not ended there. On nodes that a lease explains it looks for others' pods. Keys are
+// nodes.
 class NodeSweeper final : public runtime::Reconciler {
  public:
-  NodeSweeper(kube::Client& client, Caches& caches, NodeLeases& nodes, WorkerPods& pods)
-      : client_(client), caches_(caches), nodes_(nodes), pods_(pods) {}
+  NodeSweeper(kube::Client& client, Caches& caches, NodeLeases& nodes, WorkerPods& pods, ForeignPods& foreign)
+      : client_(client), caches_(caches), nodes_(nodes), pods_(pods), foreign_(foreign) {}
   base::Result<runtime::Requeue> reconcile(const api::ObjectKey& key, const base::Log& log,
                                            std::stop_token stop) override;
 
@@ -29,6 +31,7 @@ class NodeSweeper final : public runtime::Reconciler {
   Caches& caches_;
   NodeLeases& nodes_;
   WorkerPods& pods_;
+  ForeignPods& foreign_;
 };
 
 // True if the node carries anything under our keys.
