@@ -62,9 +62,10 @@ def crds(result, shell, control_plane):
 
 def deploy(result, shell, control_plane):
     """what the manifests allow"""
-    done = shell.run("deploy", ROOT / "tests/deploy/test_device_plugin.py", "-v", env=control_plane.variables(),
-                     show=True)
-    counts.add_program(result, "deploy", done)
+    for name in ("test_device_plugin", "test_people"):
+        done = shell.run(f"deploy-{name}", ROOT / f"tests/deploy/{name}.py", "-v", env=control_plane.variables(),
+                         show=True)
+        counts.add_program(result, "deploy", done)
 
 
 def operator(result, shell, control_plane):

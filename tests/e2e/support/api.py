@@ -75,11 +75,11 @@ class Api:
                 connection.request(method, path, data, headers)
                 response = connection.getresponse()
                 return response.status, response.read().decode(errors="replace")
-            except (http.client.HTTPException, OSError):
+            except (http.client.HTTPException, OSError) as error:
                 # The server closes a connection that was idle; the second try has a new one.
                 connection.close()
                 if fresh:
-                    raise
+                    raise ConnectionError(f"{method} {path}: {error!r}") from error
         raise AssertionError("unreachable")
 
     def open(self, path):
