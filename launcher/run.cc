@@ -114,7 +114,11 @@ class Run {
     write_termination_log(options_.termination_log, stored);
     log_line("the command has ended with exit code " + std::to_string(exit_code) +
              " and is not run again; its output is in the logs of the container's first start");
-    if (options_.hold) hold_until_stopped(inbox_);
+    const bool master = options_.node_rank == 0 && options_.nodes > 1;
+    if (options_.hold) {
+      hold_until_stopped(inbox_,
+                         master && exit_code == 0 ? std::optional(options_.master_port) : std::nullopt);
+    }
     return exit_code;
   }
 

@@ -64,6 +64,52 @@ class Numeric(MasterCase):
         self.assertEqual(done.returncode, 5)
 
 
+class StandIn(MasterCase):
+    """Rank 0 ended well and never listened: what holds its pod does."""
+
+    def rank_0(self, port, code):
+        variables = {"GPUPOOL_NNODES": 2, "GPUPOOL_RANK": 0, "GPUPOOL_MASTER_ADDR": "127.0.0.1",
+                     "GPUPOOL_MASTER_PORT": port, "GPUPOOL_HOLD": 1}
+        self.assertEqual(self.run_launcher("sh", "-c", f"exit {code}", env=variables).returncode, code)
+        holding = self.start("sh", "-c", f"exit {code}", env=variables)  # as the kubelet starts it again
+        self.assertIn(b"not run again", holding.stderr.readline())
+        return holding
+
+    def free_port(self):
+        server, port = self.bound_socket()
+        server.close()
+        return port
+
+    def test_others_need_not_wait_for_it_any_more(self):
+        port = self.free_port()
+        holding = self.rank_0(port, 0)
+        self.state = self.dir / "rank-1"
+        self.state.mkdir()
+        done = self.run_launcher("sh", "-c", "exit 5", env=self.variables(port))
+        self.assertEqual(done.returncode, 5)
+        self.assertIsNone(holding.poll())
+        holding.terminate()
+        self.assertEqual(holding.wait(HANG_LIMIT), 0)
+
+    def test_a_failed_rank_0_keeps_its_port_shut(self):
+        port = self.free_port()
+        holding = self.rank_0(port, 3)
+        self.state = self.dir / "rank-1"
+        self.state.mkdir()
+        done = self.run_launcher("true", env=self.variables(port, GPUPOOL_MASTER_TIMEOUT=1))
+        self.assertEqual(done.returncode, 124)
+        holding.terminate()
+        holding.wait(HANG_LIMIT)
+
+    def test_a_port_that_is_taken_is_left_alone(self):
+        server, port = self.bound_socket()
+        server.listen()
+        holding = self.rank_0(port, 0)
+        self.assertIn(b"cannot listen", holding.stderr.readline())
+        holding.terminate()
+        self.assertEqual(holding.wait(HANG_LIMIT), 0)
+
+
 class ByName(MasterCase):
     NAME = "job-0-0.job-0"
     FULL = NAME + ".ns.svc.cluster.local"
