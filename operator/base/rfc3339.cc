@@ -15,10 +15,15 @@ using std::chrono::minutes;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
+constexpr std::chrono::sys_days kFirst = std::chrono::January / 1 / 1900;
+constexpr std::chrono::sys_days kLast = std::chrono::January / 1 / 2181;
+
 std::string date_and_time(WallTime time) {
-  const auto day = std::chrono::floor<days>(time);
+  // In seconds: the first day that WallTime knows begins before its first nanosecond.
+  const auto whole = std::chrono::floor<seconds>(time);
+  const auto day = std::chrono::floor<days>(whole);
   const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(std::chrono::floor<seconds>(time - day));
+  const std::chrono::hh_mm_ss clock(whole - day);
   std::array<char, 48> text{};
   std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
@@ -133,8 +138,8 @@ std::optional<WallTime> parse_rfc3339(std::string_view text) {
     return std::nullopt;
   }
   const std::chrono::sys_seconds whole = day + since_midnight - offset;
-  if (whole >= std::chrono::floor<seconds>(WallTime::max())) return WallTime::max();
-  if (whole <= std::chrono::ceil<seconds>(WallTime::min())) return WallTime::min();
+  if (whole >= kLast) return kLast;
+  if (whole < kFirst) return kFirst;
   return WallTime(whole) + fraction;
 }
 

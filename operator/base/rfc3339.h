@@ -12,8 +12,9 @@ namespace gpupool::base {
 std::string to_rfc3339(WallTime time);
 // metav1.MicroTime, for events and leases.
 std::string to_rfc3339_micro(WallTime time);
-// Any RFC 3339 time with optional fraction and offset; nothing if it is not one. Years that WallTime cannot
-// hold (before 1678, after 2261; a certificate that expires in 9999) become its first or last moment.
+// Any RFC 3339 time with optional fraction and offset; nothing if it is not one. What is before 1900 or
+// after 2180 (a certificate that expires in 9999) becomes the first or last moment of these years: whatever
+// others wrote, the difference of two times, and a time and some decades, fit into WallTime.
 std::optional<WallTime> parse_rfc3339(std::string_view text);
 
 }  // namespace gpupool::base

@@ -1,5 +1,6 @@
 #include "kube/api_error.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -112,11 +113,18 @@ ErrorCode code_of(const Status& status, int http) {
   return code_of_http(http);
 }
 
+// A server that asks for more, or for nonsense, is asked again after this.
+constexpr std::int64_t kMaxRetryAfterSeconds = 600;
+
+std::chrono::milliseconds retry_after(std::int64_t asked) {
+  return std::chrono::seconds(std::clamp<std::int64_t>(asked, 0, kMaxRetryAfterSeconds));
+}
+
 std::optional<std::chrono::milliseconds> seconds_of(std::string_view text) {
   std::uint32_t seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return std::chrono::seconds(seconds);
+  return retry_after(seconds);
 }
 
 // A proxy's HTML or a piece of a Status: the beginning helps people, the rest does not.
@@ -146,7 +154,7 @@ std::optional<Status> parse_status(std::string_view body) {
 base::Error from_status(const Status& status, int http) {
   base::Error error{code_of(status, http), status.message, http, status.reason};
   if (status.details.retry_after_seconds > 0) {
-    error.retry_after = std::chrono::seconds(status.details.retry_after_seconds);
+    error.retry_after = retry_after(status.details.retry_after_seconds);
   }
   if (error.message.empty()) error.message = status.reason;
   return error;

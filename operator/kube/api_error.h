@@ -8,7 +8,8 @@
 
 namespace gpupool::kube {
 
-// The error that a non-2xx answer means, by Status.reason first and HTTP code second. Pure.
+// The error that a non-2xx answer means, by Status.reason first and HTTP code second. A pause that the server
+// asks for is at most ten minutes. Pure.
 // A 404 that is no Status does not say that the object is gone (the CRD may be missing, or a proxy answered),
 // so for a resource it is kBadRequest; the truth about an object is only ever kNotFound with reason
 // "NotFound".

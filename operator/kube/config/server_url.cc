@@ -19,6 +19,22 @@ std::string authority(const std::string& url) {
   return url.substr(begin, url.find('/', begin) - begin);
 }
 
+// Empty, or what is wrong with HOST:PORT, [ADDRESS]:PORT or either without a port.
+std::string authority_problem(const std::string& authority) {
+  const bool bracket = authority.starts_with('[');
+  const auto host_end = bracket ? authority.find(']') : authority.find(':');
+  if (bracket && host_end == std::string::npos) return "has a host with an open bracket";
+  if (authority.empty() || host_end == 0) return "has no host";
+  if (host_end == std::string::npos) return {};
+  const auto rest = authority.substr(bracket ? host_end + 1 : host_end);
+  if (rest.empty()) return {};
+  const auto port = rest.substr(1);
+  const bool number =
+      !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
+  const bool good = rest.front() == ':' && number && std::stoi(port) >= 1 && std::stoi(port) <= 65535;
+  return good ? std::string() : "has no port from 1 to 65535 behind its host";
+}
+
 }  // namespace
 
 base::Result<std::string> check_server_url(const std::string& url, const std::string& where) {
@@ -29,8 +45,9 @@ base::Result<std::string> check_server_url(const std::string& url, const std::st
   if (has_odd_characters(url) || url.find_first_of("?#@") != std::string::npos) {
     return bad(where, "is not the URL of an API server (no user, query, fragment or white space)");
   }
-  const std::string host = authority(url);
-  if (host.empty() || host.front() == ':') return bad(where, "is '" + url + "': it has no host");
+  if (const auto problem = authority_problem(authority(url)); !problem.empty()) {
+    return bad(where, "is '" + url + "': it " + problem);
+  }
   std::string trimmed = url;
   while (trimmed.back() == '/') trimmed.pop_back();
   return trimmed;

@@ -85,6 +85,20 @@ TEST(ApiError, RetryAfterComesFromTheHeaderFirst) {
   EXPECT_FALSE(api_error(kCreatePod, {429, {}, status("TooManyRequests", 429)}).retry_after.has_value());
 }
 
+TEST(ApiError, NobodyWaitsLongerThanTenMinutesOrLessThanNoTime) {
+  for (const char* asked : {"86400", "9223372036854775807"}) {
+    const auto details = std::string(R"({"retryAfterSeconds":)") + asked + "}";
+    const auto error = api_error(kCreatePod, {429, {}, status("TooManyRequests", 429, "m", details)});
+    EXPECT_EQ(error.retry_after, std::chrono::minutes(10)) << asked;
+  }
+  const auto header = api_error(kCreatePod, {429, {{"retry-after", "4294967295"}}, ""});
+  EXPECT_EQ(header.retry_after, std::chrono::minutes(10));
+  const auto before = api_error(
+      kCreatePod,
+      {429, {}, status("TooManyRequests", 429, "m", R"({"retryAfterSeconds":-9223372036854775807})")});
+  EXPECT_FALSE(before.retry_after.has_value());
+}
+
 TEST(ApiError, ABodyThatIsNoStatusIsTypedByCodeAndQuoted) {
   const auto html = api_error(kCreatePod, {502, {}, "<html>\nbad gateway\n"});
   EXPECT_EQ(html.code, ErrorCode::kServer);
