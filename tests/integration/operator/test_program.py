@@ -1,17 +1,13 @@
-"""The operator as a program: flags, kubeconfigs, permissions, probes, and its end."""
+"""The operator as a program: flags, kubeconfigs, probes, and its end."""
 
-import json
 import os
 import re
 import subprocess
 import tempfile
 
 from operator_case import FakeClusterCase
-from support.cluster import read_manifests
-from support.operator_process import ROOT, OperatorProcess, operator_binary
-from support.waiting import holds_for, wait_for
-
-ACCOUNT = "system:serviceaccount:gpupool-system:gpupool-operator"
+from support.operator_process import operator_binary
+from support.waiting import wait_for
 
 
 def call(*arguments, **environment):
@@ -117,86 +113,3 @@ class WriteCountTest(FakeClusterCase):
         print(f"{count:.0f} API writes, events and pool status included ", end="", flush=True)
         self.assertGreater(count, 5, "the metric does not count writes")
         self.assertLessEqual(count, self.MAX_WRITES)
-
-
-class PermissionTest(FakeClusterCase):
-    """The operator as an account that may only do what a role says, instead of the administrator of other tests."""
-
-    def setUp(self):
-        super().setUp()
-        self.operator.stop()
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.limited = None
-
-    def clean(self):
-        if self.limited and self.limited.running():
-            self.limited.stop()
-        self.api.delete("clusterrolebindings", "gpupool-integration")
-        self.api.delete("clusterroles", "gpupool-integration")
-        super().clean()
-
-    def start_limited(self, drop=None):
-        """drop: (resource, verb) that is taken out of the role in deploy/rbac.yaml."""
-        manifests = read_manifests(self.lab.kubeconfig, os.path.join(ROOT, "deploy", "rbac.yaml"))
-        rules = next(m["rules"] for m in manifests if m["kind"] == "ClusterRole")
-        self.rules = json.loads(json.dumps(rules))
-        if drop:
-            for rule in rules:
-                if drop[0] in rule["resources"] and drop[1] in rule["verbs"]:
-                    rule["verbs"].remove(drop[1])
-        name = {"metadata": {"name": "gpupool-integration"}}
-        self.api.create("clusterroles", {**name, "rules": rules})
-        rbac = "rbac.authorization.k8s.io"
-        self.api.create("clusterrolebindings", {
-            **name, "subjects": [{"kind": "User", "name": ACCOUNT, "apiGroup": rbac}],
-            "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": "gpupool-integration"}})
-        config = json.loads(json.dumps(self.api.config))
-        config["users"][0]["user"]["as"] = ACCOUNT
-        path = os.path.join(self.folder.name, "kubeconfig")
-        with open(path, "w", encoding="utf-8") as target:
-            json.dump(config, target)
-        self.limited = OperatorProcess(operator_binary(), path, self.operator.log_path + ".limited")
-        self.limited.start()
-
-    def test_role_in_deploy_is_enough(self):
-        self.start_limited()
-        one, gang = self.submit("one"), self.submit("gang", gpus=2)
-        one.wait_phase("Running")
-        gang.wait_phase("Running")
-        self.finish(one)
-        self.finish(gang, ranks=(0, 1))
-        one.wait_condition("Complete")
-        gang.wait_condition("Complete")
-        wait_for("events", lambda: gang.events(), 10)
-        quick = self.submit("quick", ttlSecondsAfterFinished=0)
-        quick.wait_phase("Running")
-        self.finish(quick)
-        quick.wait_gone()
-        self.assertNotIn("forbidden", self.limited.log())
-
-    def test_missing_rule_is_named_and_stops_nobody_else(self):
-        self.start_limited(drop=("jobs", "create"))
-        job, gang = self.submit("one"), self.submit("gang", gpus=2)
-        status = job.wait_condition("Stalled")
-        self.assertEqual("Forbidden", status["reason"])
-        for text in ("create", "jobs", "batch"):
-            self.assertIn(text, status["message"])
-        gang.wait_phase("Running")
-        self.assertIsNone(job.lease() if job.phase() != "Releasing" else None)
-        role = self.api.get("clusterroles", "gpupool-integration")
-        role["rules"].append({"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["create"]})
-        self.api.patch("clusterroles", "gpupool-integration", {"rules": role["rules"]})
-        job.wait_phase("Running", limit=30)
-        self.assertEqual("False", job.condition("Stalled"))
-
-    def test_pool_that_cannot_be_guarded_against_deletion_gives_no_nodes(self):
-        self.api.patch("gpupools", self.pool, {"metadata": {"finalizers": None}})
-        self.start_limited(drop=("gpupools", "patch"))
-        job = self.submit("one")
-        job.wait("the reason", lambda s: "is being set up" in s.get("message", ""))
-        holds_for("the job holds nothing", lambda: not job.lease() and not self.nodes.traces(), 2)
-        self.api.patch("clusterroles", "gpupool-integration", {"rules": self.rules})
-        job.wait_phase("Running", limit=30)
-        self.api.delete("gpupools", self.pool)
-        self.assertTrue(self.api.find("gpupools", self.pool), "the pool did not wait for its job")

@@ -1,0 +1,167 @@
+"""The operator as an account that may only do what a role says; rules that are missing, taken away and given back."""
+
+import json
+import os
+import tempfile
+
+from operator_case import FakeClusterCase
+from support.cluster import read_manifests
+from support.operator_process import ROOT, OperatorProcess, operator_binary
+from support.waiting import holds_for, wait_for
+
+ACCOUNT = "system:serviceaccount:gpupool-system:gpupool-operator"
+ROLE = "gpupool-integration"
+REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+
+
+class PermissionCase(FakeClusterCase):
+    """Instead of the administrator that runs the operator in other tests."""
+
+    def setUp(self):
+        super().setUp()
+        self.operator.stop()
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.limited = None
+
+    def clean(self):
+        if self.limited and self.limited.running():
+            self.limited.stop()
+        self.api.delete("clusterrolebindings", ROLE)
+        self.api.delete("clusterroles", ROLE)
+        super().clean()
+
+    def start_limited(self, drop=None):
+        """drop: (resource, verb) that is taken out of the role in deploy/rbac.yaml."""
+        manifests = read_manifests(self.lab.kubeconfig, os.path.join(ROOT, "deploy", "rbac.yaml"))
+        rules = next(m["rules"] for m in manifests if m["kind"] == "ClusterRole")
+        self.rules = json.loads(json.dumps(rules))
+        if drop:
+            for rule in rules:
+                if drop[0] in rule["resources"] and drop[1] in rule["verbs"]:
+                    rule["verbs"].remove(drop[1])
+        name = {"metadata": {"name": ROLE}}
+        self.api.create("clusterroles", {**name, "rules": rules})
+        rbac = "rbac.authorization.k8s.io"
+        self.api.create("clusterrolebindings", {
+            **name, "subjects": [{"kind": "User", "name": ACCOUNT, "apiGroup": rbac}],
+            "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": ROLE}})
+        config = json.loads(json.dumps(self.api.config))
+        config["users"][0]["user"]["as"] = ACCOUNT
+        path = os.path.join(self.folder.name, "kubeconfig")
+        with open(path, "w", encoding="utf-8") as target:
+            json.dump(config, target)
+        self.limited = OperatorProcess(operator_binary(), path, self.operator.log_path + ".limited")
+        self.limited.start()
+
+    def may(self, resource, verb):
+        plural, _, sub = resource.partition("/")
+        group = next(rule["apiGroups"][0] for rule in self.rules if resource in rule["resources"])
+        wanted = {"resource": plural, "subresource": sub, "verb": verb, "group": group}
+        answer = self.api.call("POST", REVIEWS, {"spec": {"user": ACCOUNT, "resourceAttributes": wanted}})
+        return answer["status"]["allowed"]
+
+    def take(self, resource, verb):
+        rules = json.loads(json.dumps(self.rules))
+        for rule in rules:
+            if resource in rule["resources"] and verb in rule["verbs"]:
+                rule["verbs"] = [other for other in rule["verbs"] if other != verb] or ["get"]
+        self.api.patch("clusterroles", ROLE, {"rules": rules})
+        wait_for("the rule to be gone", lambda: not self.may(resource, verb), 10)
+
+    def give_back(self):
+        self.api.patch("clusterroles", ROLE, {"rules": self.rules})
+
+
+class PermissionTest(PermissionCase):
+    def test_role_in_deploy_is_enough(self):
+        self.start_limited()
+        one, gang = self.submit("one"), self.submit("gang", gpus=2)
+        one.wait_phase("Running")
+        gang.wait_phase("Running")
+        self.finish(one)
+        self.finish(gang, ranks=(0, 1))
+        one.wait_condition("Complete")
+        gang.wait_condition("Complete")
+        wait_for("events", lambda: gang.events(), 10)
+        quick = self.submit("quick", ttlSecondsAfterFinished=0)
+        quick.wait_phase("Running")
+        self.finish(quick)
+        quick.wait_gone()
+        self.assertNotIn("forbidden", self.limited.log())
+
+    def test_missing_rule_is_named_and_stops_nobody_else(self):
+        self.start_limited(drop=("jobs", "create"))
+        job, gang = self.submit("one"), self.submit("gang", gpus=2)
+        status = job.wait_condition("Stalled")
+        self.assertEqual("Forbidden", status["reason"])
+        for text in ("create", "jobs", "batch"):
+            self.assertIn(text, status["message"])
+        gang.wait_phase("Running")
+        self.assertIsNone(job.lease() if job.phase() != "Releasing" else None)
+        role = self.api.get("clusterroles", ROLE)
+        role["rules"].append({"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["create"]})
+        self.api.patch("clusterroles", ROLE, {"rules": role["rules"]})
+        job.wait_phase("Running", limit=30)
+        self.assertEqual("False", job.condition("Stalled"))
+
+    def test_pool_that_cannot_be_guarded_against_deletion_gives_no_nodes(self):
+        self.api.patch("gpupools", self.pool, {"metadata": {"finalizers": None}})
+        self.start_limited(drop=("gpupools", "patch"))
+        job = self.submit("one")
+        job.wait("the reason", lambda s: "is being set up" in s.get("message", ""))
+        holds_for("the job holds nothing", lambda: not job.lease() and not self.nodes.traces(), 2)
+        self.api.patch("clusterroles", ROLE, {"rules": self.rules})
+        job.wait_phase("Running", limit=30)
+        self.api.delete("gpupools", self.pool)
+        self.assertTrue(self.api.find("gpupools", self.pool), "the pool did not wait for its job")
+
+
+class TakenRuleTest(PermissionCase):
+    """A rule goes while jobs run; it is named, runs on, and comes back."""
+
+    # What becomes impossible, and the job that needs it at its end.
+    RULES = [("nodes", "patch", 1), ("pods", "patch", 1), ("jobs", "delete", 1), ("statefulsets", "delete", 2),
+             ("services", "delete", 2), ("pods", "delete", 2)]
+
+    def finish_all(self, job, gpus):
+        if gpus == 1:
+            self.finish(job)
+        else:
+            self.finish(job, ranks=(0, 1))
+
+    def test_rules_that_the_end_of_a_job_needs(self):
+        self.start_limited()
+        for number, (resource, verb, gpus) in enumerate(self.RULES):
+            with self.subTest(resource=resource, verb=verb):
+                job = self.submit(f"job-{number}", gpus=gpus)
+                job.wait_phase("Running")
+                self.take(resource, verb)
+                self.finish_all(job, gpus)
+                job.wait_condition("Stalled", limit=20)
+                stalled = job.conditions()["Stalled"]
+                self.assertEqual("Forbidden", stalled["reason"])
+                self.assertIn("missing RBAC rule", stalled["message"])
+                self.assertIn(verb, stalled["message"])
+                self.assertIn(resource, stalled["message"])
+                self.assertEqual("Completed", job.reason(), "the outcome was lost")
+                wait_for("an event", lambda job=job: any(e["reason"] == "Forbidden" for e in job.events()), 10)
+                self.give_back()
+                self.assertEqual(1, job.wait_condition("Complete", limit=45)["attempts"])
+                self.assertEqual("False", job.condition("Stalled"))
+                job.delete()
+                job.wait_gone(limit=30)
+
+    def test_rule_to_write_the_status(self):
+        """Nothing can be written on the job then: the event and the log have to do."""
+        self.start_limited()
+        job = self.submit("job")
+        job.wait_phase("Running")
+        before = [p["metadata"]["uid"] for p in job.pods()]
+        self.take("gpujobs/status", "patch")
+        self.finish(job)
+        wait_for("an event", lambda: any(e["reason"] == "Forbidden" for e in job.events()), 20, self.limited.tail)
+        self.assertIn("missing RBAC rule", self.limited.log())
+        self.assertEqual(before, [p["metadata"]["uid"] for p in job.pods()], "ended before its outcome was written")
+        self.give_back()
+        self.assertEqual(1, job.wait_condition("Complete", limit=45)["attempts"])

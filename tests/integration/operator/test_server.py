@@ -1,0 +1,110 @@
+"""An API server that is slow, or that the operator does not see: what runs is left alone until it has looked."""
+
+import os
+import tempfile
+
+from api_proxy import ApiProxy
+from operator_case import FakeClusterCase
+from support.operator_process import OperatorProcess, operator_binary
+from support.waiting import holds_for, wait_for
+
+DELAY = float(os.environ.get("DELAY", "0.5"))
+
+
+class ProxyCase(FakeClusterCase):
+    """Instead of the operator of other tests one behind a proxy."""
+
+    def setUp(self):
+        super().setUp()
+        self.operator.stop()
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.proxy = ApiProxy(self.api, self.folder.name, "proxied")
+        self.proxied = OperatorProcess(operator_binary(), self.proxy.kubeconfig, self.operator.log_path + ".proxied")
+        self.proxied.start()
+
+    def clean(self):
+        if self.proxied.running():
+            self.proxied.kill()
+        self.proxy.close()
+        super().clean()
+
+    def writes(self):
+        return self.proxy.writes_since(0)
+
+
+class BlindTest(ProxyCase):
+    """Its watches have stopped, its other calls work: what it knows is old, and it could act on it."""
+
+    def run_two(self):
+        one, gang = self.submit("one"), self.submit("gang", gpus=2)
+        for job in (one, gang):
+            job.wait_phase("Running")
+        return one, gang
+
+    def check_unharmed(self, one, gang, before):
+        self.assertEqual(before, (self.uids(one), self.uids(gang)))
+        self.assertEqual((1, 1), (one.status()["attempts"], gang.status()["attempts"]))
+        self.proxy.mend()
+        self.finish(one)
+        self.finish(gang, ranks=(0, 1))
+        for job in (one, gang):
+            self.assertEqual(1, job.wait_condition("Complete", limit=60)["attempts"])
+
+    @staticmethod
+    def uids(job):
+        return sorted(pod["metadata"]["uid"] for pod in job.pods())
+
+    def test_node_that_came_back_unseen_is_not_lost(self):
+        one, gang = self.run_two()
+        before = self.uids(one), self.uids(gang)
+        held = {one.nodes()[0], gang.nodes()[0]}
+        for node in held:
+            self.nodes.set_ready(node, "Unknown")
+        self.wait_pool(nodes={"ready": 1})
+        self.proxy.blindfold()
+        for node in held:
+            self.nodes.set_ready(node, "True")
+        holds_for("the workers stay", lambda: before == (self.uids(one), self.uids(gang)), 5)
+        self.check_unharmed(one, gang, before)
+
+    def test_workers_that_started_unseen_are_not_late(self):
+        self.kubelet.dead.update(self.node_names)
+        job = self.submit("slow", startTimeoutSeconds=4)
+        wait_for("its worker to be bound", lambda: any(p["spec"].get("nodeName") for p in job.pods()), 30, job.show)
+        job.wait("lease in use", lambda s: (s.get("lease") or {}).get("state") == "Running")
+        before = self.uids(job)
+        self.proxy.blindfold()
+        self.kubelet.dead.clear()
+        self.worker(job)
+        holds_for("the worker stays", lambda: before == self.uids(job) and job.phase() != "Releasing", 6)
+        self.proxy.mend()
+        job.wait_phase("Running", limit=60)
+        self.assertEqual(before, self.uids(job))
+
+    def test_job_that_ended_unseen_is_not_too_late(self):
+        job = self.submit("just-in-time", activeDeadlineSeconds=5)
+        job.wait_phase("Running")
+        self.proxy.blindfold()
+        self.finish(job)
+        wait_for("the outcome", lambda: job.status().get("completionTime"), 60, job.show)
+        self.proxy.mend()
+        self.assertEqual(("Complete", 1), ("Complete" if job.wait_condition("Complete") else "", 1))
+
+
+class SlowTest(ProxyCase):
+    """DELAY=2 makes every answer come so many seconds later (0.5)."""
+
+    def test_lives_of_jobs_on_a_slow_server(self):
+        self.proxy.delay = DELAY
+        one, gang, gone = self.submit("one"), self.submit("gang", gpus=2), self.submit("gone", suspend=True)
+        limit = 60 + 60 * DELAY
+        one.wait_phase("Running", limit=limit)
+        gang.wait_phase("Running", limit=limit)
+        self.finish(one)
+        self.finish(gang, ranks=(0, 1))
+        gone.delete()
+        for job in (one, gang):
+            self.assertEqual(1, job.wait_condition("Complete", limit=limit)["attempts"])
+        gone.wait_gone(limit=limit)
+        wait_for("nodes to be free", lambda: not self.nodes.traces(), limit, lambda: str(self.nodes.traces()))

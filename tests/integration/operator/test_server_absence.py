@@ -1,0 +1,106 @@
+"""Others are away: the operator for hours, a namespace for good, somebody's webhook."""
+
+import time
+
+from operator_case import FakeClusterCase
+from support.waiting import holds_for, wait_for
+
+WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+
+
+class OperatorAwayTest(FakeClusterCase):
+    node_count = 6
+
+    def test_everything_happens_while_the_operator_is_down(self):
+        """What is due is done when it is back, by stamps in the objects: how long it was away does not matter."""
+        names = ("finishes", "is-deleted", "is-late", "runs-on", "had-ended", "crashes")
+        options = {"is-late": {"activeDeadlineSeconds": 5}, "had-ended": {"ttlSecondsAfterFinished": 5}}
+        jobs = {name: self.submit(name, **options.get(name, {})) for name in names}
+        for job in jobs.values():
+            job.wait_phase("Running")
+        self.finish(jobs["had-ended"])
+        jobs["had-ended"].wait_condition("Complete")
+        kept = [p["metadata"]["uid"] for p in jobs["runs-on"].pods()]
+        self.operator.kill()
+        self.finish(jobs["finishes"])
+        self.finish(jobs["crashes"], code=3)
+        jobs["is-deleted"].delete()
+        queued = self.submit("submitted", gpus=2)
+        time.sleep(6)
+        self.operator.start()
+        self.assertEqual(1, jobs["finishes"].wait_condition("Complete", limit=30)["attempts"])
+        self.assertEqual("DeadlineExceeded", jobs["is-late"].wait_condition("Failed", limit=30)["reason"])
+        jobs["is-deleted"].wait_gone(limit=30)
+        jobs["had-ended"].wait_gone(limit=30)
+        jobs["crashes"].wait("its second attempt", lambda s: s["attempts"] == 2 and s["failures"] == 1, 30)
+        queued.wait_phase("Running", limit=30)
+        self.assertEqual(kept, [p["metadata"]["uid"] for p in jobs["runs-on"].pods()])
+        self.assertEqual(("Running", 1), (jobs["runs-on"].phase(), jobs["runs-on"].status()["attempts"]))
+
+
+class NamespaceTest(FakeClusterCase):
+    node_count = 4
+
+    def test_namespace_goes_with_jobs_in_every_phase(self):
+        bystander = self.submit("bystander", namespace="default")
+        self.addCleanup(bystander.delete)
+        bystander.wait_phase("Running")
+        one, gang, done = self.submit("one"), self.submit("gang", gpus=2), self.submit("done", suspend=True)
+        one.wait_phase("Running")
+        gang.wait_phase("Running")
+        done.wait_phase("Suspended")
+        self.submit("queued", gpus=2).wait_reason("WaitingForNodes")
+        self.submit("bad", template={"spec": {"containers": []}}).wait_reason("InvalidTemplate")
+        self.api.delete("namespaces", self.namespace)
+        wait_for("the namespace to be gone", lambda: self.api.find("namespaces", self.namespace) is None, 60,
+                 self.leftovers)
+        wait_for("its nodes to be free", lambda: len(self.nodes.traces()) == 3, 20, lambda: str(self.nodes.traces()))
+        self.assertEqual(("Running", 1), (bystander.phase(), bystander.status()["attempts"]))
+        self.assertNotIn("panic", self.operator.tail())
+
+    def test_job_that_is_about_to_start_when_its_namespace_goes(self):
+        self.kubelet.dead.update(self.node_names)  # the namespace stays in termination
+        running = self.submit("running")
+        wait_for("its worker to be bound", lambda: any(p["spec"].get("nodeName") for p in running.pods()), 30)
+        late = self.submit("late", suspend=True)
+        late.wait_phase("Suspended")
+        self.api.patch("gpujobs", "late", {"metadata": {"finalizers": ["test/stay"]}}, self.namespace)
+        self.api.delete("namespaces", self.namespace)
+        wait_for("the jobs to be marked", lambda: "deletionTimestamp" in late.read()["metadata"], 30)
+        holds_for("no new pods", lambda: not late.pods() and not late.lease(), 2)
+        self.api.patch("gpujobs", "late", {"metadata": {"finalizers": None}}, self.namespace)
+        self.kubelet.dead.clear()
+        wait_for("the namespace to be gone", lambda: self.api.find("namespaces", self.namespace) is None, 90,
+                 self.leftovers)
+
+
+class WebhookTest(FakeClusterCase):
+    """gpupool has none; somebody else's is down and refuses all Jobs of the namespace."""
+
+    def test_webhook_is_down_for_a_while(self):
+        self.api.patch("namespaces", self.namespace, {"metadata": {"labels": {"test/webhook": self.namespace}}})
+        name = f"gpupool-integration-{self.namespace}"
+        self.api.call("POST", WEBHOOKS, {"metadata": {"name": name}, "webhooks": [{
+            "name": "down.test.dev", "failurePolicy": "Fail", "sideEffects": "None", "timeoutSeconds": 1,
+            "admissionReviewVersions": ["v1"], "clientConfig": {"url": "https://127.0.0.1:1/"},
+            "namespaceSelector": {"matchLabels": {"test/webhook": self.namespace}},
+            "rules": [{"apiGroups": ["batch"], "apiVersions": ["*"], "operations": ["CREATE"],
+                       "resources": ["jobs"]}]}]})
+        removed = []
+
+        def remove():
+            if not removed:
+                removed.append(self.api.call("DELETE", f"{WEBHOOKS}/{name}"))
+        self.addCleanup(remove)
+        time.sleep(1)  # until every API server thread has it: nothing tells
+        job = self.submit("one")
+        wait_for("the refusal in the log", lambda: "down.test.dev" in self.operator.log(), 30, self.operator.tail)
+        lines = len(self.operator.log().splitlines())
+        holds_for("it has no pods", lambda: not job.pods(), 4)
+        self.assertLess(len(self.operator.log().splitlines()) - lines, 30)
+        other = self.submit("other", gpus=1, namespace="default")
+        self.addCleanup(other.delete)
+        other.wait_phase("Running")
+        remove()
+        job.wait_phase("Running", limit=45)
+        self.assertEqual(1, job.status()["attempts"])
