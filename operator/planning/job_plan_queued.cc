@@ -113,7 +113,9 @@ std::optional<Step> standing_stall(const Observation& seen) {
   if (stalled == nullptr || stalled->status != "True") return std::nullopt;
   const Problem problem{stalled->reason, stalled->message};
   const bool same_spec = stalled->observed_generation == seen.job.metadata.generation;
-  if (problem.reason == reason::kInvalidTemplate && same_spec) return stall(seen, problem);
+  // What gpupool itself had against the template would have been found again: the pool has changed.
+  const bool by_server = !problem.message.starts_with("spec.template");
+  if (problem.reason == reason::kInvalidTemplate && same_spec && by_server) return stall(seen, problem);
   if (problem.reason == reason::kNameConflict && !seen.name_conflict_gone) {
     if (seen.blocked) return step::Idle{kStallRetry};
     return step::CheckNameConflict{};

@@ -9,6 +9,7 @@
 #include "api/v1alpha1/reasons.h"
 #include "base/quantity.h"
 #include "planning/manifests.h"
+#include "planning/pod_security.h"
 
 namespace gpupool::planning {
 namespace {
@@ -57,11 +58,11 @@ MaybeProblem check_numbers(const api::GpuJob& job) {
   if (std::set<std::string>(spec.nodes.begin(), spec.nodes.end()).size() != spec.nodes.size()) {
     return bad_spec("spec.nodes names a node twice");
   }
-  if (spec.backoff_limit < 0) return bad_spec("spec.backoffLimit must not be negative");
   if (spec.node_replacement != api::node_replacement::kAllowed &&
       spec.node_replacement != api::node_replacement::kNever) {
     return bad_spec("spec.nodeReplacement must be Allowed or Never");
   }
+  if (spec.backoff_limit < 0) return bad_spec("spec.backoffLimit must not be negative");
   if (spec.active_deadline_seconds && *spec.active_deadline_seconds < 1) {
     return bad_spec("spec.activeDeadlineSeconds must be at least 1");
   }
@@ -114,6 +115,13 @@ MaybeProblem check_placement(const api::PodTemplate& pod) {
       pod.spec.affinity.text.find("\"key\":\"gpupool.dev") != std::string::npos) {
     return bad_template("spec: keys under gpupool.dev in nodeSelector and affinity belong to gpupool");
   }
+  if (!pod.spec.affinity.empty()) {
+    const auto shape = base::json::read<api::TemplateAffinity>(pod.spec.affinity.text);
+    if (!shape) return bad_template("spec.affinity: " + shape.error().message);
+  }
+  // The kubelet's way to end a pod looks like an eviction, which is forgiven.
+  if (pod.spec.active_deadline_seconds)
+    return bad_template("spec.activeDeadlineSeconds: use spec.activeDeadlineSeconds of the GpuJob instead");
   return std::nullopt;
 }
 
@@ -147,12 +155,11 @@ MaybeProblem check_containers(const api::PodTemplate& pod, const api::GpuJobSpec
     return bad_template(
         "spec.containers[0].command: must be set, because an image's own entrypoint cannot be seen");
   }
-  if (!worker.liveness_probe.empty()) {
+  if (worker.liveness_probe) {
     return bad_template(
         "spec.containers[0].livenessProbe: not allowed, a restart would not run the command again");
   }
-  if (!worker.lifecycle.empty())
-    return bad_template("spec.containers[0].lifecycle: not allowed on the worker");
+  if (worker.lifecycle) return bad_template("spec.containers[0].lifecycle: not allowed on the worker");
   for (const auto* containers : {&pod.spec.containers, &pod.spec.init_containers}) {
     for (const auto& container : *containers) {
       if (container.name == kLauncherName)
@@ -177,6 +184,15 @@ MaybeProblem check_containers(const api::PodTemplate& pod, const api::GpuJobSpec
                     pool.sharing ? std::nullopt : std::optional(api::gpus_of_each_worker(spec)));
 }
 
+// pool: null where there is none yet, and so no saying what it allows.
+MaybeProblem check_security(const api::PodTemplate& pod, const api::GpuPool* pool) {
+  if (pool == nullptr) return std::nullopt;
+  if (auto why = beyond_lease(pod, pool->spec.worker_resource()); !why.empty()) return bad_template(why);
+  if (pool->spec.pod_security == api::kPrivileged) return std::nullopt;
+  auto why = beyond_baseline(pod);
+  return why.empty() ? std::nullopt : MaybeProblem(bad_template(why));
+}
+
 }  // namespace
 
 MaybeProblem validate_job(const api::GpuJob& job, const api::GpuPool* pool) {
@@ -187,6 +203,7 @@ MaybeProblem validate_job(const api::GpuJob& job, const api::GpuPool* pool) {
   const auto pod = base::json::read<api::PodTemplate>(job.spec.pod_template.text);
   if (!pod) return bad_template(pod.error().message);
   if (auto problem = check_placement(*pod)) return problem;
+  if (auto problem = check_security(*pod, pool)) return problem;
   return check_containers(*pod, job.spec, pool != nullptr ? pool->spec : api::GpuPoolSpec());
 }
 

@@ -100,6 +100,7 @@ BAD_POOLS = [
     ({"spec.sharing.deviceCoreScaling": "1"}, "spec.sharing.deviceCoreScaling"),
     ({"spec.maxTerminationGracePeriodSeconds": 0}, "spec.maxTerminationGracePeriodSeconds"),
     ({"spec.maxTerminationGracePeriodSeconds": 86401}, "spec.maxTerminationGracePeriodSeconds"),
+    ({"spec.podSecurity": "Restricted"}, "spec.podSecurity"),
     ({"spec.nodeLossTimeoutSeconds": 0}, "spec.nodeLossTimeoutSeconds"),
     ({"spec.nodeLossTimeoutSeconds": 86401}, "spec.nodeLossTimeoutSeconds"),
 ]

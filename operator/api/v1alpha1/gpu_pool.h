@@ -39,11 +39,16 @@ struct PoolSharing {
   std::optional<double> device_core_scaling;
 };
 
+// GpuPoolSpec::pod_security, in the words of the Pod Security Standards.
+inline constexpr char kBaseline[] = "Baseline";
+inline constexpr char kPrivileged[] = "Privileged";
+
 struct GpuPoolSpec {
   LabelSelector node_selector;
   std::string node_name_pattern;  // RE2; empty: any name
   PoolGpus gpus;
   std::optional<PoolSharing> sharing;
+  std::string pod_security = kBaseline;  // anything but kPrivileged means this
   std::int64_t node_loss_timeout_seconds = 30;
   std::optional<std::int64_t> max_termination_grace_period_seconds;  // of workers
 
@@ -149,8 +154,11 @@ template <>
 struct Schema<api::GpuPoolSpec> {
   using T = api::GpuPoolSpec;
   static constexpr auto fields =
-      std::array{field<&T::node_selector>("nodeSelector"), field<&T::node_name_pattern>("nodeNamePattern"),
-                 field<&T::gpus>("gpus"), field<&T::sharing>("sharing"),
+      std::array{field<&T::node_selector>("nodeSelector"),
+                 field<&T::node_name_pattern>("nodeNamePattern"),
+                 field<&T::gpus>("gpus"),
+                 field<&T::sharing>("sharing"),
+                 field<&T::pod_security>("podSecurity"),
                  field<&T::node_loss_timeout_seconds>("nodeLossTimeoutSeconds"),
                  field<&T::max_termination_grace_period_seconds>("maxTerminationGracePeriodSeconds")};
 };

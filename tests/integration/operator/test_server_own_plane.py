@@ -1,6 +1,6 @@
 """The API server and etcd in trouble: what runs goes on, and afterwards everything works. Needs no TEST_KUBECONFIG.
 
-OUTAGE=60 makes an absence last so many seconds (8).
+OUTAGE=60 makes an absence last so many seconds (5).
 """
 
 import os
@@ -11,7 +11,7 @@ from support.api import ApiError
 from support.cluster import apply_definitions, kubectl
 from support.waiting import holds_for, wait_for
 
-OUTAGE = float(os.environ.get("OUTAGE", "8"))
+OUTAGE = float(os.environ.get("OUTAGE", "5"))
 
 
 class AwayTest(OwnPlaneCase):
@@ -37,7 +37,7 @@ class AwayTest(OwnPlaneCase):
 
     def kubelets_report(self):
         """The node controller has heard of none for a while; a kubelet's next report mends that."""
-        for _ in range(10):
+        for _ in range(6):
             for name in self.node_names:
                 self.nodes.set_ready(name, "True")
             time.sleep(0.2)
