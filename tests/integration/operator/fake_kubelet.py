@@ -103,3 +103,12 @@ class FakeKubelet:
             status.update(state={"running": {"startedAt": seconds_now()}}, lastState=ended, restartCount=1, ready=True)
         phase = "Running" if gang else "Succeeded" if code == 0 else "Failed"
         self._write(pod, {"phase": phase, "containerStatuses": [status]})
+
+    def break_off(self, pod, code, reason):
+        """The worker's container ends and leaves no result, as by OOM or with its node."""
+        gang = pod["metadata"]["ownerReferences"][0]["kind"] == "StatefulSet"
+        ended = {"terminated": {"exitCode": code, "reason": reason, "finishedAt": seconds_now()}}
+        status = self._container(pod, ended)
+        if gang:
+            status.update(state={"running": {"startedAt": seconds_now()}}, lastState=ended, restartCount=1)
+        self._write(pod, {"phase": "Running" if gang else "Failed", "containerStatuses": [status]})

@@ -1,0 +1,143 @@
+"""One table: what happens to a worker, what it counts as, and what is done; alone and in a gang."""
+
+import dataclasses
+from typing import Callable
+
+from operator_case import FakeClusterCase
+from support.waiting import wait_for
+
+
+@dataclasses.dataclass
+class Row:
+    name: str
+    happens: Callable  # (test, job, rank 0's pod)
+    event: str = ""  # that tells it
+    attempts: int = 2
+    failures: int = 0
+    shapes: tuple = (1, 2)
+
+
+def evict(test, _job, pod):
+    meta = pod["metadata"]
+    version = "policy/v1" if test.api.minor() >= 22 else "policy/v1beta1"
+    test.api.call("POST", test.api.url("pods", meta["namespace"], meta["name"], "eviction"),
+                  {"apiVersion": version, "kind": "Eviction", "metadata": {"name": meta["name"]}})
+
+
+def evict_by_kubelet(test, _job, pod):
+    meta = pod["metadata"]
+    ended = [{**status, "state": {"terminated": {"exitCode": 137, "reason": "Error"}}}
+             for status in pod["status"]["containerStatuses"]]
+    test.api.patch("pods", meta["name"], {"status": {
+        "phase": "Failed", "reason": "Evicted", "message": "low on memory", "containerStatuses": ended}},
+        meta["namespace"], "status")
+
+
+def preempt(test, _job, pod):
+    meta = pod["metadata"]
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": ""}
+    test.api.patch("pods", meta["name"], {"status": {"conditions": [condition]}}, meta["namespace"], "status")
+    test.api.delete("pods", meta["name"], meta["namespace"])
+
+
+def workload(job, pod):
+    owner = pod["metadata"]["ownerReferences"][0]
+    return {"Job": "jobs", "StatefulSet": "statefulsets"}[owner["kind"]], owner["name"], job.namespace
+
+
+def delete_workload(test, job, pod):
+    kind, name, namespace = workload(job, pod)
+    test.api.delete(kind, name, namespace)
+
+
+def edit_workload(test, job, pod):
+    kind, name, namespace = workload(job, pod)
+    annotations = {"metadata": {"annotations": {"example.org/edited": "by hand"}}}
+    change = {"template": annotations} if kind == "statefulsets" else {"backoffLimit": 7}
+    test.api.patch(kind, name, {"spec": change}, namespace)
+
+
+def scale(down_to_one):
+    def happens(test, job, pod):
+        kind, name, namespace = workload(job, pod)
+        if kind == "jobs":
+            change = {"parallelism": 0 if down_to_one else 3}
+        else:
+            change = {"replicas": 1 if down_to_one else 4}
+        test.api.patch(kind, name, {"spec": change}, namespace)
+    return happens
+
+
+def delete_service(test, job, pod):
+    _, name, namespace = workload(job, pod)
+    uid = test.api.get("services", name, namespace)["metadata"]["uid"]
+    test.api.delete("services", name, namespace)
+
+    def made_again():
+        service = test.api.find("services", name, namespace)
+        return service and service["metadata"]["uid"] != uid
+    wait_for("the Service to be made again", made_again, 30, job.show)
+
+
+TABLE = [
+    Row("exit-0", lambda test, job, pod: None, "Completed", attempts=1),
+    Row("exit-n", lambda test, job, pod: test.kubelet.finish(pod, 3), "WorkerFailed", failures=1),
+    Row("oom", lambda test, job, pod: test.kubelet.break_off(pod, 137, "OOMKilled"), "WorkerFailed", failures=1),
+    Row("node-rebooted", lambda test, job, pod: test.kubelet.break_off(pod, 255, "Unknown"), "WorkerLost"),
+    Row("evicted", evict, "WorkerLost"),
+    Row("evicted-by-kubelet", evict_by_kubelet, "WorkerLost"),
+    Row("preempted", preempt, "WorkerLost"),
+    Row("deleted", lambda test, job, pod: test.api.delete("pods", pod["metadata"]["name"], job.namespace), "WorkerLost"),
+    Row("workload-deleted", delete_workload, "WorkerLost"),
+    Row("workload-edited", edit_workload, attempts=1),
+    Row("scaled-down", scale(True), "WorkerLost"),
+    Row("scaled-up", scale(False), attempts=1),
+    Row("service-deleted", delete_service, "ServiceRestored", attempts=1, shapes=(2,)),
+]
+
+
+class WorkerTableTest(FakeClusterCase):
+    node_count = 2 * len(TABLE)
+
+    def test_alone(self):
+        self.try_all(1)
+
+    def test_in_a_gang(self):
+        self.try_all(2)
+
+    def try_all(self, gpus):
+        """All rows at the same time, each with a job of its own."""
+        rows = [row for row in TABLE if gpus in row.shapes]
+        jobs = {row.name: self.submit(row.name, gpus=gpus, backoffLimit=1) for row in rows}
+        for row in rows:
+            jobs[row.name].wait_phase("Running")
+        for row in rows:
+            row.happens(self, jobs[row.name], self.worker(jobs[row.name], 0 if gpus > 1 else None))
+        for row in rows:
+            with self.subTest(row.name):
+                self.check(row, jobs[row.name], gpus)
+
+    def check(self, row, job, gpus):
+        job.wait(f"attempt {row.attempts}", lambda s: s.get("attempts") == row.attempts and s["phase"] == "Running")
+        self.finish(job, ranks=range(gpus) if gpus > 1 else (None,))
+        status = job.wait_condition("Complete")
+        self.assertEqual((row.attempts, row.failures), (status["attempts"], status.get("failures", 0)), job.show())
+        if row.event:
+            wait_for(f"event {row.event} of {row.name}", lambda: row.event in [e["reason"] for e in job.events()], 20,
+                     lambda: str([e["reason"] for e in job.events()]))
+
+
+class LostAgainAndAgainTest(FakeClusterCase):
+    node_count = 1
+
+    def test_attempts_follow_each_other_ever_more_slowly(self):
+        job = self.submit("unlucky", backoffLimit=0)
+        for attempt in range(3):
+            job.wait("the attempt", lambda s, a=attempt: s.get("attempts") == a + 1 and s["phase"] == "Running")
+            self.api.delete("pods", self.worker(job)["metadata"]["name"], self.namespace)
+        job.wait("a pause", lambda s: (s.get("lease") or {}).get("notBefore"))
+        begun = len(self.kubelet.started)
+        self.restart_operator()
+        self.assertEqual(begun, len(self.kubelet.started), "a new operator keeps to the pause")
+        job.wait("the next attempt", lambda s: s.get("attempts") == 4 and s["phase"] == "Running")
+        self.assertEqual(0, job.status().get("failures", 0))
