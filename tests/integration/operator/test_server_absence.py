@@ -65,15 +65,19 @@ class NamespaceTest(FakeClusterCase):
         late = self.submit("late", suspend=True)
         late.wait_phase("Suspended")
         self.api.patch("gpujobs", "late", {"metadata": {"finalizers": ["test/stay"]}}, self.namespace)
+        self.addCleanup(lambda: late.exists() and self.let_go(late))
         self.api.delete("namespaces", self.namespace)
         wait_for("the namespace to end", lambda: self.api.get("namespaces", self.namespace)["status"]["phase"] ==
                  "Terminating", 30)
         late.patch(suspend=False)  # from Kubernetes 1.33 jobs are deleted only when all pods are gone
         holds_for("nothing can be made here any more", lambda: not late.pods(), 3)
-        self.api.patch("gpujobs", "late", {"metadata": {"finalizers": None}}, self.namespace)
+        self.let_go(late)
         self.kubelet.dead.clear()
         wait_for("the namespace to be gone", lambda: self.api.find("namespaces", self.namespace) is None, 90,
                  self.leftovers)
+
+    def let_go(self, job):
+        self.api.patch("gpujobs", job.name, {"metadata": {"finalizers": None}}, self.namespace)
 
 
 class WebhookTest(FakeClusterCase):
