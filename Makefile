@@ -32,6 +32,11 @@ soak: build ## kill the operator at every call of every scenario, for as long as
 	@cmake --build --preset release --target gpupool-operator-faults
 	@tests/faults/run --all
 
+fuzz: deps ## fuzz each parser for SECONDS=n (60), one after the other
+	@cmake --preset fuzz
+	@cmake --build --preset fuzz
+	@tests/fuzz/run $(or $(SECONDS),60)
+
 format: deps ## format the C++ files in place
 	@.ci/format
 
