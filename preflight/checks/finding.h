@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gpupool::checks {
+
+enum class Verdict { kOk, kWarn, kFail };
+
+// What one check says.
+struct Finding {
+  std::string name;  // "driver"
+  Verdict verdict = Verdict::kOk;
+  std::string found;   // one line
+  std::string remedy;  // what to do, one step a line; empty when ok
+};
+
+// Collects what a check finds into its one Finding: the worst verdict, failures first. What is fine is told
+// only where nothing is wrong.
+class Judgement {
+ public:
+  explicit Judgement(std::string name) : name_(std::move(name)) {}
+
+  void note(std::string found) { notes_.push_back(std::move(found)); }
+  void warn(std::string found, std::string remedy) {
+    warnings_.push_back({std::move(found), std::move(remedy)});
+  }
+  void fail(std::string found, std::string remedy) {
+    failures_.push_back({std::move(found), std::move(remedy)});
+  }
+  Finding finding() const;
+
+ private:
+  struct Problem {
+    std::string found;
+    std::string remedy;
+  };
+
+  std::string name_;
+  std::vector<std::string> notes_;
+  std::vector<Problem> warnings_;
+  std::vector<Problem> failures_;
+};
+
+// The parts with the separator between them.
+std::string joined(const std::vector<std::string>& parts, const std::string& separator);
+
+// "1 GPU", "8 GPUs".
+std::string counted(std::size_t count, const std::string& what);
+
+}  // namespace gpupool::checks

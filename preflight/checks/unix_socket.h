@@ -1,0 +1,10 @@
+#pragma once
+
+namespace gpupool::checks {
+
+struct UnixSocket {
+  bool exists = false;
+  bool answers = false;  // accepts connections
+};
+
+}  // namespace gpupool::checks

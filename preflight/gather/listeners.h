@@ -1,0 +1,22 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "gather/host_root.h"
+
+namespace gpupool::gather {
+
+// A TCP socket that waits for connections.
+struct Listener {
+  std::uint16_t port = 0;
+  bool v6 = false;
+  std::array<std::uint8_t, 16> address{};  // in network order, of v4 the first four; all zero: any
+  std::uint64_t inode = 0;
+};
+
+// From /proc/net/tcp and tcp6.
+std::vector<Listener> listeners(const HostRoot& root);
+
+}  // namespace gpupool::gather

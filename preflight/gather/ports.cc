@@ -1,0 +1,27 @@
+#include "gather/ports.h"
+
+#include <algorithm>
+
+#include "gather/http_probe.h"
+#include "gather/listeners.h"
+#include "gather/processes.h"
+
+namespace gpupool::gather {
+
+std::vector<checks::PortFacts> ports(const HostRoot& root, const std::vector<std::uint16_t>& wanted) {
+  std::vector<checks::PortFacts> all;
+  const auto listening = listeners(root);
+  for (const std::uint16_t port : wanted) {
+    checks::PortFacts facts{.port = port, .process = {}};
+    const auto at = std::ranges::find(listening, port, &Listener::port);
+    if (at != listening.end()) {
+      facts.taken = true;
+      facts.process = holder_of_socket(root, at->inode);
+      facts.status = probe_http(*at);
+    }
+    all.push_back(std::move(facts));
+  }
+  return all;
+}
+
+}  // namespace gpupool::gather

@@ -1,0 +1,124 @@
+#include "run_checks.h"
+
+#include <array>
+#include <filesystem>
+#include <optional>
+
+#include "checks/clock.h"
+#include "checks/gpu_model.h"
+#include "gather/api_server.h"
+#include "gather/cgroups.h"
+#include "gather/clock.h"
+#include "gather/container_runtime.h"
+#include "gather/driver.h"
+#include "gather/host_root.h"
+#include "gather/kernel.h"
+#include "gather/kubelet.h"
+#include "gather/ports.h"
+
+namespace gpupool::preflight {
+namespace {
+
+// What several checks look at is found out once, and only if one of them is made.
+class Machine {
+ public:
+  Machine(const Options& given, base::Clock& clock, const base::Log& log)
+      : options(given), root(std::filesystem::absolute(given.root).string()), clock_(clock), log_(log) {}
+
+  const checks::DriverFacts& driver() {
+    if (!driver_) driver_ = gather::driver(root, options.nvml_library, log_);
+    return *driver_;
+  }
+  const gather::ApiAnswer& api_server() {
+    if (!answer_) {
+      answer_ = gather::ask_api_server({.kubeconfig = options.kubeconfig,
+                                        .server = options.server,
+                                        .pool = options.pool,
+                                        .user_agent = "gpupool-preflight/" GPUPOOL_VERSION},
+                                       clock_);
+    }
+    return *answer_;
+  }
+
+  const Options& options;
+  const gather::HostRoot root;
+
+ private:
+  base::Clock& clock_;
+  const base::Log& log_;
+  std::optional<checks::DriverFacts> driver_;
+  std::optional<gather::ApiAnswer> answer_;
+};
+
+std::string node_name(const Machine& machine) {
+  return machine.options.node_name.empty() ? gather::host_name(machine.root) : machine.options.node_name;
+}
+
+checks::Finding gpu_model(Machine& machine) {
+  const Options& options = machine.options;
+  checks::GpuModelFacts facts{
+      .inventory = machine.driver().inventory, .pool = {}, .pool_error = {}, .node_name = node_name(machine)};
+  if (!options.pool.empty()) {
+    facts.pool = machine.api_server().pool;
+    facts.pool_error = machine.api_server().pool_error;
+  } else if (!options.models.empty() || !options.min_memory.empty()) {
+    facts.pool.emplace();
+    facts.pool->spec.gpus.models = options.models;
+    facts.pool->spec.gpus.min_memory = options.min_memory;
+  }
+  return checks::judge_gpu_model(facts);
+}
+
+checks::Finding time(Machine& machine) {
+  return checks::judge_clock(
+      {.synchronised = gather::clock_synchronised(), .ahead = machine.api_server().clock_ahead});
+}
+
+struct Check {
+  const char* name;
+  checks::Finding (*make)(Machine& machine);
+};
+
+constexpr std::array kChecks{
+    Check{"driver", [](Machine& machine) { return checks::judge_driver(machine.driver()); }},
+    Check{"gpu-model", gpu_model},
+    Check{"container-runtime",
+          [](Machine& machine) {
+            return checks::judge_container_runtime(gather::container_runtime(machine.root));
+          }},
+    Check{"cgroups", [](Machine& machine) { return checks::judge_cgroups(gather::cgroups(machine.root)); }},
+    Check{"time", time},
+    Check{"api-server",
+          [](Machine& machine) { return checks::judge_api_server(machine.api_server().facts); }},
+    Check{"ports",
+          [](Machine& machine) {
+            return checks::judge_ports(gather::ports(machine.root, checks::node_ports()));
+          }},
+    Check{"kernel",
+          [](Machine& machine) {
+            return checks::judge_kernel(gather::kernel(machine.root, machine.options.node_name));
+          }},
+    Check{"kubelet",
+          [](Machine& machine) {
+            return checks::judge_kubelet(gather::kubelet(machine.root, machine.options.kubelet_directory));
+          }},
+};
+
+}  // namespace
+
+std::vector<std::string> check_names() {
+  std::vector<std::string> names;
+  for (const Check& check : kChecks) names.emplace_back(check.name);
+  return names;
+}
+
+std::vector<checks::Finding> run_checks(const Options& options, base::Clock& clock, const base::Log& log) {
+  Machine machine(options, clock, log);
+  std::vector<checks::Finding> findings;
+  for (const Check& check : kChecks) {
+    if (options.checks.contains(check.name)) findings.push_back(check.make(machine));
+  }
+  return findings;
+}
+
+}  // namespace gpupool::preflight
