@@ -1,6 +1,6 @@
 # Nothing but git, make and root is needed to start: `make deps` brings the rest.
 .DEFAULT_GOAL := help
-.PHONY: help deps build images demo test soak format lint clean
+.PHONY: help deps build images package demo test soak format lint clean
 
 # Debian's tools, whatever else the user's PATH holds.
 export PATH := /usr/sbin:/usr/bin:/sbin:/bin:$(PATH)
@@ -20,6 +20,11 @@ build: deps ## build the programs: operator, device plugin and launcher, in buil
 
 images: build ## make the container images, as archives in build/images
 	@deploy/images/build
+
+package: deps ## make the Debian package of gpupool-preflight, in build/packages
+	@cmake --preset release
+	@cmake --build --preset release --target gpupool-preflight
+	@cd build && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} cpack -G DEB
 
 demo: build ## run the examples on a cluster of three nodes; KEEP=1 leaves it up
 	@cmake --build --preset release --target gpupool_fake_nvml
