@@ -130,7 +130,8 @@ base::Result<std::vector<Device>> devices_of(const Resource& resource, const std
   }
   for (Device& device : devices) std::sort(device.ordinals.begin(), device.ordinals.end());
   std::sort(devices.begin(), devices.end(), [](const Device& a, const Device& b) {
-    return std::tie(a.gpu->index, a.gpu->uuid, a.ordinals) < std::tie(b.gpu->index, b.gpu->uuid, b.ordinals);
+    return std::tie(a.gpu->index, a.gpu->uuid, a.ordinals, a.visible) <
+           std::tie(b.gpu->index, b.gpu->uuid, b.ordinals, b.visible);
   });
   // Each MIG instance is a device of its own, wherever it is.
   if (!mig) {

@@ -1,5 +1,6 @@
 #include "slices/saved_table.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
@@ -18,6 +19,22 @@ struct Saved {
   std::int64_t format = 0;
   std::vector<SavedResource> resources;
 };
+
+// Sums of such numbers fit, whatever a damaged file holds.
+bool is_sane(std::int64_t number) { return number >= -1 && number <= (std::int64_t{1} << 30); }
+
+bool is_sane(const SlicedGpu& gpu) {
+  return is_sane(gpu.index) && is_sane(gpu.minor) && is_sane(gpu.numa_node) && is_sane(gpu.split_count);
+}
+
+bool is_sane(const Slice& slice) {
+  return is_sane(slice.ordinal) && is_sane(slice.memory_mib) && is_sane(slice.cores);
+}
+
+template <class T>
+bool all_sane(const std::vector<T>& list) {
+  return std::all_of(list.begin(), list.end(), [](const T& one) { return is_sane(one); });
+}
 
 }  // namespace
 }  // namespace gpupool::slices
@@ -97,6 +114,9 @@ base::Result<Table> restore(std::string_view text) {
   }
   Table table;
   for (SavedResource& resource : saved->resources) {
+    if (!all_sane(resource.gpus) || !all_sane(resource.slices)) {
+      return base::fail(base::ErrorCode::kParse, "the saved slice table holds numbers that no GPU has");
+    }
     table.resources.push_back({std::move(resource.name), settings::Policy::kPack, std::move(resource.gpus),
                                std::move(resource.slices)});
   }

@@ -1,6 +1,7 @@
 #include "planning/node_gpus.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "api/v1alpha1/names.h"
 #include "base/quantity.h"
@@ -8,13 +9,11 @@
 namespace gpupool::planning {
 namespace {
 
-constexpr std::int64_t kMiB = std::int64_t{1024} * 1024;
-
 std::int64_t memory_of(const api::ObjectMeta& metadata) {
   if (const auto ours = base::parse_quantity(metadata.label(api::kGpuMemoryLabel))) return *ours;
   // GPU feature discovery writes plain MiB.
   if (const auto mebibytes = base::parse_quantity(metadata.label(api::kNvidiaMemoryLabel)))
-    return *mebibytes * kMiB;
+    return bytes_of(*mebibytes);
   return 0;
 }
 
@@ -27,6 +26,11 @@ bool keeps_pods_away(const api::Taint& taint) {
 }
 
 }  // namespace
+
+std::int64_t bytes_of(std::int64_t mebibytes) {
+  constexpr std::int64_t kMiB = std::int64_t{1024} * 1024;
+  return std::clamp<std::int64_t>(mebibytes, 0, std::numeric_limits<std::int64_t>::max() / kMiB) * kMiB;
+}
 
 PoolNode describe_node(const api::Node& node, const std::string& resource_name) {
   PoolNode described;

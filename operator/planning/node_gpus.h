@@ -24,6 +24,9 @@ struct PoolNode {
   bool usable() const { return ready && !cordoned && gpus > 0; }
 };
 
+// Whatever somebody wrote as a number of mebibytes: never negative, and too much is as much as there can be.
+std::int64_t bytes_of(std::int64_t mebibytes);
+
 // Count from status.allocatable; model and memory from node labels, ours before NVIDIA's feature discovery.
 PoolNode describe_node(const api::Node& node, const std::string& resource_name);
 

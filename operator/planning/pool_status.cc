@@ -13,7 +13,6 @@ namespace reason = api::reason;
 constexpr std::size_t kMaxExcluded = 50;
 constexpr std::size_t kMaxNamed = 5;
 constexpr std::size_t kMaxTaintValue = 63;
-constexpr std::int64_t kMiB = std::int64_t{1024} * 1024;
 
 std::string name_some(const std::vector<std::string>& names) {
   std::string text;
@@ -70,7 +69,7 @@ void count_gpus(const SharedNode& node, bool open, api::GpuPoolStatus& status,
     auto& model = models[gpu.model];
     model.model = gpu.model.empty() ? "unknown" : gpu.model;
     ++model.count;
-    model.memory = base::format_binary(gpu.memory_mib * kMiB);
+    model.memory = base::format_binary(bytes_of(gpu.memory_mib));
   }
   for (const auto& claim : node.claims) free -= claim.slices;
   if (!open || free <= 0) return;

@@ -10,8 +10,21 @@
 namespace gpupool::planning {
 namespace {
 
-constexpr std::int64_t kMiB = std::int64_t{1024} * 1024;
 constexpr std::int64_t kMilli = 1000;
+// Of anything that a report or a label counts: far above every GPU, and sums of it still fit.
+constexpr std::int64_t kMost = std::int64_t{1} << 30;
+
+std::int64_t sane(std::int64_t number) { return std::clamp<std::int64_t>(number, 0, kMost); }
+
+// A node's owner may write anything into its report.
+api::GpuNodeGpu sane(api::GpuNodeGpu gpu) {
+  gpu.memory_mib = sane(gpu.memory_mib);
+  for (auto* number : {&gpu.slices.total, &gpu.slices.free, &gpu.slices.memory_mib, &gpu.slices.cores}) {
+    *number = sane(*number);
+  }
+  for (auto& pod : gpu.pods) pod.slices = sane(pod.slices);
+  return gpu;
+}
 
 // floor(amount x scaling / count), in integers as the device plugin does it.
 std::int64_t share_of(std::int64_t amount, double scaling, std::int64_t count) {
@@ -47,7 +60,7 @@ std::string unwanted(const api::GpuNodeGpu& gpu, const api::PoolGpus& wanted) {
     return "model " + gpu.model + " is not in spec.gpus.models";
   }
   if (!wanted.min_memory.empty() &&
-      gpu.memory_mib * kMiB < base::parse_quantity(wanted.min_memory).value_or(0)) {
+      bytes_of(gpu.memory_mib) < base::parse_quantity(wanted.min_memory).value_or(0)) {
     return "memory is below " + wanted.min_memory;
   }
   return {};
@@ -73,7 +86,8 @@ class Describer {
       : pool_(pool), resource_(pool.spec.worker_resource()), occupants_(occupants) {}
 
   void read(const api::GpuNode& report, SharedNode& node) {
-    for (const auto& gpu : report.status.gpus) {
+    for (const auto& reported : report.status.gpus) {
+      const auto gpu = sane(reported);
       const auto held = count_pods(gpu);
       if (gpu.resource_name == resource_) node.held += held;
       const auto name = "GPU " + (gpu.index < 0 ? gpu.uuid : std::to_string(gpu.index));
@@ -103,9 +117,10 @@ class Describer {
     for (const auto& pod : occupants_.pods) {
       const auto shown = shown_.find({pod.ns, pod.name});
       const auto known = shown == shown_.end() ? 0 : shown->second;
-      if (known < pod.slices) add_claim(node, pod.slices - known);
+      const auto slices = sane(pod.slices);
+      if (known < slices) add_claim(node, slices - known);
     }
-    for (const auto slices : occupants_.reserved) add_claim(node, slices);
+    for (const auto slices : occupants_.reserved) add_claim(node, sane(slices));
   }
 
  private:

@@ -33,6 +33,14 @@ TEST(DescribeNode, ReadsOurLabelsBeforeNvidias) {
   EXPECT_EQ(describe(node).memory, 24 * kGiB);
 }
 
+TEST(DescribeNode, AnAbsurdAmountOfMemoryIsMuchAndNotNegative) {
+  auto node = make_node("a");
+  node.metadata.labels = {{api::kNvidiaMemoryLabel, "9223372036854775807"}};
+  EXPECT_GT(describe(node).memory, 1024 * 1024 * kGiB);
+  node.metadata.labels = {{api::kNvidiaMemoryLabel, "-9223372036854775807"}};
+  EXPECT_EQ(describe(node).memory, 0);
+}
+
 TEST(DescribeNode, IsUsableOnlyWhenReadyAndNotCordoned) {
   auto node = make_node("a");
   EXPECT_TRUE(describe(node).usable());

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "api/v1alpha1/names.h"
 #include "tests/unit/planning/builders.h"
 
@@ -166,6 +168,25 @@ TEST_F(SharedMember, ModelAndMemoryAreThePoolsToChoose) {
   EXPECT_EQ(describe().unusable, "");
   pool_.spec.gpus.min_memory = "16Gi";
   EXPECT_THAT(describe().unusable, HasSubstr("memory is below 16Gi"));
+}
+
+// Whoever owns a node writes its report, and anybody's pod may carry a label.
+TEST_F(SharedMember, AbsurdNumbersDoNotTurnIntoFreeSlices) {
+  constexpr auto kHuge = std::numeric_limits<std::int64_t>::max();
+  test::show_pod(report_, 0, "huge", kHuge);
+  test::show_pod(report_, 0, "huge-too", kHuge);
+  gpu(1).slices.total = kHuge;
+  gpu(1).slices.free = kHuge;
+  gpu(1).memory_mib = kHuge;
+  occupants_.pods = {{"ns", "foreign", kHuge}};
+  occupants_.reserved = {kHuge, kHuge};
+  pool_.spec.sharing->device_memory_scaling = 10;
+  const auto node = describe();
+  EXPECT_GT(node.held, 0);
+  for (const auto& one : node.gpus) {
+    EXPECT_GE(one.free, 0);
+    EXPECT_GE(one.healthy_slices, 0);
+  }
 }
 
 }  // namespace

@@ -46,6 +46,15 @@ TEST(SavedTable, WhatWasCutOffOrIsOfAnotherFormatIsAnError) {
   EXPECT_FALSE(restore("{}").has_value());
 }
 
+TEST(SavedTable, NumbersThatNoGpuHasAreAnError) {
+  const auto restored = restore(
+      R"({"format":1,"resources":[{"name":"r","slices":[{"id":"a","memoryMiB":9223372036854775807}]}]})");
+  ASSERT_FALSE(restored.has_value());
+  EXPECT_EQ(restored.error().code, base::ErrorCode::kParse);
+  EXPECT_FALSE(
+      restore(R"({"format":1,"resources":[{"gpus":[{"splitCount":-9223372036854775807}]}]})").has_value());
+}
+
 RC_GTEST_PROP(SavedTableProperty, AnyTextIsAnswered, (const std::string& text)) {
   const auto restored = restore(text);
   if (!restored) RC_ASSERT(restored.error().code == base::ErrorCode::kParse);
