@@ -1,0 +1,87 @@
+"""The log stays short whatever goes on failing."""
+
+import json
+import tempfile
+import threading
+
+import api_proxy
+from api_proxy import ApiProxy
+from operator_case import FakeClusterCase
+from support.operator_process import OperatorProcess, operator_binary
+from support.waiting import wait_for
+
+FAILURE = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "InternalError",
+                      "message": "etcdserver: request timed out", "code": 500}).encode()
+JOBS = 40
+FAILED_WRITES = 400
+MAX_LINES = 120  # a burst of 20 and one in 3 s, for a handful of messages
+
+
+class _Handler(api_proxy._Handler):  # pylint: disable=protected-access
+    """Reads work, writes do not."""
+
+    def handle_any(self):
+        if self.command == "GET" or not self.server.proxy.refuses.is_set():
+            super().handle_any()
+            return
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.server.proxy.refused += 1
+        self.send_response(500)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(FAILURE)))
+        self.end_headers()
+        self.wfile.write(FAILURE)
+
+    do_GET = do_POST = do_PATCH = do_DELETE = do_PUT = handle_any  # noqa: N815
+
+
+class RefusingProxy(ApiProxy):
+    def __init__(self, api, folder, name):
+        super().__init__(api, folder, name)
+        self.refuses = threading.Event()
+        self.refused = 0
+        self._server.RequestHandlerClass = _Handler
+
+
+class LogLimitTest(FakeClusterCase):
+    def setUp(self):
+        super().setUp()
+        self.operator.stop()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.proxy = RefusingProxy(self.api, folder.name, "refusing")
+        self.addCleanup(self.proxy.close)
+        self.process = OperatorProcess(operator_binary(), self.proxy.kubeconfig, self.operator.log_path + ".limits",
+                                       ["--launcher-image", "gpupool.dev/launcher:dev"])
+        self.addCleanup(lambda: self.process.running() and self.process.kill())
+        self.process.start()
+
+    def errors(self):
+        return [json.loads(line) for line in self.process.log().splitlines() if '"level":"error"' in line]
+
+    def test_writes_that_fail_again_and_again(self):
+        self.proxy.refuses.set()
+        jobs = [self.submit(f"job-{number}") for number in range(JOBS)]
+        wait_for("writes to fail", lambda: self.proxy.refused > FAILED_WRITES, 90, self.process.tail)
+        lines = self.process.log().count("\n")
+        print(f"{self.proxy.refused} failed writes, {lines} log lines ", end="", flush=True)
+        self.assertLess(lines, MAX_LINES, self.process.tail())
+        self.assertTrue(self.errors(), "what fails is not told at all")
+        wait_for("a line that tells of those left out", lambda: any("leftOut" in line for line in self.errors()), 30,
+                 self.process.tail)
+        self.proxy.refuses.clear()
+        jobs[0].wait_phase("Running", limit=60)
+
+    def test_server_that_is_away(self):
+        lines, before = self.process.log().count("\n"), len(self.proxy.requests)
+        self.proxy.cut()
+        job = self.submit("meanwhile")  # each watch ends when the proxy gets something for it
+        for kind, name in (("nodes", self.node_names[0]), ("gpupools", self.pool)):
+            self.api.patch(kind, name, {"metadata": {"annotations": {"test/changed": "1"}}})
+        wait_for("tries to connect", lambda: len(self.proxy.requests) > before + 8, 60, self.process.tail)
+        told = self.process.log().count("\n") - lines
+        print(f"{len(self.proxy.requests) - before} tries, {told} log lines ", end="", flush=True)
+        self.assertLess(told, 16, self.process.tail())
+        self.assertGreater(told, 0, "that the server is away is not told")
+        self.proxy.mend()
+        job.wait_phase("Running", limit=90)
