@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/v1alpha1/status_json.h"
 #include "tests/unit/planning/builders.h"
 
 namespace gpupool::planning {
@@ -89,6 +90,35 @@ TEST(SummarizeNodes, CountsWhatDoesNotFit) {
   const auto text = summarize_nodes(many);
   EXPECT_LE(text.size(), 110U);
   EXPECT_TRUE(text.ends_with(",+89")) << text;
+}
+
+// Names and UIDs of the nodes are the intent that a restarted operator goes by, so they cannot be left out.
+std::size_t size_of_status(std::int64_t ranks, std::int64_t nodes, bool lost) {
+  auto job = test::make_job("job", ranks);
+  job.metadata.uid = "00000000-0000-0000-0000-000000000001";
+  job.status.lease = test::make_lease(job, api::lease_state::kRunning, {});
+  for (std::int64_t i = 0; i < nodes; ++i) {
+    const api::NodeRef node{"gpu-rack07-node" + std::to_string(1000 + i) + ".example.org",
+                            "00000000-0000-4000-8000-00000000" + std::to_string(1000 + i)};
+    if (lost) {
+      job.status.lease->lost.push_back({node.name, node.uid, job.status.lease->id});
+    } else {
+      job.status.lease->nodes.push_back(node);
+    }
+  }
+  job.status.node_names = summarize_nodes(job.status.lease->nodes);
+  job.status.message.assign(100'000, 'x');  // what a worker printed
+  settle_status(job.status, 1, Problem{"WorkerFailed", job.status.message}, test::at(0));
+  return api::status_patch("1", job.status).size();
+}
+
+TEST(StatusSize, AThousandRanksOnNodesWithEightGpus) {
+  EXPECT_LE(size_of_status(1000, 125, false), 32U << 10U);
+}
+
+TEST(StatusSize, AThousandNodes) {
+  EXPECT_LE(size_of_status(1000, 1000, false), 128U << 10U);
+  EXPECT_LE(size_of_status(1000, 1000, true), 192U << 10U) << "all of them lost";
 }
 
 }  // namespace
