@@ -1,0 +1,126 @@
+"""What real kubelets make of lost nodes, reboots, drains and hands in the workers' objects."""
+
+import time
+
+from support.case import OperatorCase
+from support.cluster import kubectl
+from support.jobs import LISTEN, shell
+from support.leaks import node_traces
+from support.waiting import holds_for, wait_for
+
+FIRST_FOR_EVER = LISTEN + "[ $GPUPOOL_ATTEMPT -gt 0 ] || sleep 3600"
+NODES = ("na", "nb", "nc")
+
+
+class NodeCase(OperatorCase):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.mend)
+
+    def mend(self):
+        for node in NODES:
+            kubectl(self.lab.kubeconfig, "uncordon", node)
+            self.lab.cluster.verb("start-node", node)  # does nothing where all runs
+
+    def gang(self, name, script=FIRST_FOR_EVER, gpus=2, **spec):
+        job = self.submit(name, container=shell(script), gpus=gpus, backoffLimit=0, **spec)
+        job.wait_phase("Running")
+        return job
+
+    def complete(self, job, attempts):
+        status = job.wait_condition("Complete")
+        self.assertEqual((attempts, 0), (status["attempts"], status.get("failures", 0)), job.show())
+
+    def wait_free(self, *names):
+        for name in names:
+            wait_for(f"node {name} to be free", lambda n=name: not node_traces(self.api.get("nodes", n)), 90)
+
+    def events(self, job):
+        return [event["reason"] for event in job.events()]
+
+
+class LossTest(NodeCase):
+    def test_power_cut_and_replacement(self):
+        self.api.patch("gpupools", self.pool, {"spec": {"nodeLossTimeoutSeconds": 5}})
+        self.addCleanup(self.api.patch, "gpupools", self.pool, {"spec": {"nodeLossTimeoutSeconds": 30}})
+        job = self.gang("cut")
+        victim, kept = job.nodes()
+        self.lab.cluster.verb("stop-node", victim, "--hard")
+        wait_for("the node to be not ready", lambda: self.ready(victim) != "True", 90)
+        begin = time.monotonic()
+        job.wait("the next attempt's workers", lambda s: s.get("attempts") == 2)
+        print(f"\n    from NotReady to new workers: {time.monotonic() - begin:.1f} s, 5 of them patience", flush=True)
+        self.assertNotIn(victim, job.nodes())
+        self.assertIn(kept, job.nodes())
+        self.complete(job, 2)
+        self.assertTrue(node_traces(self.api.get("nodes", victim)), "taken until it is heard from")
+        self.lab.cluster.verb("start-node", victim)
+        self.wait_free(victim)
+
+    def ready(self, name):
+        return next(c["status"] for c in self.api.get("nodes", name)["status"]["conditions"] if c["type"] == "Ready")
+
+    def test_reboot(self):
+        """Shorter than the pool's patience: containers and kubelet are gone, and back."""
+        alone = self.submit("alone", FIRST_FOR_EVER, backoffLimit=0)
+        alone.wait_phase("Running")
+        gang = self.gang("gang")
+        victim, (other,) = gang.nodes()[0], alone.nodes()
+        for node in (victim, other):
+            self.lab.cluster.verb("stop-node", node, "--hard")
+            self.lab.cluster.verb("start-node", node)
+        self.complete(gang, 2)
+        self.complete(alone, 2)
+
+    def test_kubelet_restarts(self):
+        job = self.gang("quiet", LISTEN + "sleep 12")
+        for node in job.nodes():
+            self.lab.cluster.verb("stop-node", node)
+            self.lab.cluster.verb("start-node", node)
+        self.complete(job, 1)
+
+
+class DrainTest(NodeCase):
+    def test_drained_node_is_left(self):
+        job = self.gang("drained")
+        left = job.nodes()[0]
+        local = "--delete-emptydir-data" if self.api.minor() >= 20 else "--delete-local-data"
+        kubectl(self.lab.kubeconfig, "drain", left, "--ignore-daemonsets", "--force", local,
+                "--pod-selector=gpupool.dev/job-name=drained", "--timeout=90s")
+        self.complete(job, 2)
+        self.assertNotIn(left, job.status()["nodeNames"].split(","))
+        self.wait_free(left)
+
+
+class WorkerTest(NodeCase):
+    def test_out_of_memory_is_charged(self):
+        """tail keeps what has no line break."""
+        limits = {"limits": {"memory": "40Mi"}, "requests": {"memory": "40Mi"}}
+        jobs = []
+        for name, gpus in (("alone", 1), ("gang", 2)):
+            script = LISTEN + "[ $RANK = 0 ] || sleep 3600; sleep 2; exec tail /dev/zero"
+            jobs.append(self.submit(name, container=shell(script, resources=limits), gpus=gpus, backoffLimit=0))
+        for job in jobs:
+            status = job.wait_condition("Failed", limit=120)
+            self.assertEqual(("BackoffLimitExceeded", 1), (status["reason"], status["failures"]), job.show())
+
+    def test_hands_in_the_workers_objects(self):
+        script = LISTEN + "[ $GPUPOOL_ATTEMPT -gt 1 ] || sleep 3600"
+        job = self.gang("handled", script)
+        (old,) = self.api.list("services", self.namespace)
+        self.api.patch("statefulsets", "handled-1",
+                       {"spec": {"template": {"metadata": {"annotations": {"example.org/edited": "x"}}}}}, self.namespace)
+        self.api.delete("services", "handled-1", self.namespace)
+        wait_for("the Service to be made again", lambda: [
+            s for s in self.api.list("services", self.namespace) if s["metadata"]["uid"] != old["metadata"]["uid"]], 30)
+        holds_for("the attempt goes on", lambda: job.status()["attempts"] == 1, 2)
+        self.api.patch("statefulsets", "handled-1", {"spec": {"replicas": 1}}, self.namespace)
+        job.wait("attempt 1", lambda s: s.get("attempts") == 2 and s["phase"] == "Running")
+        self.api.delete("statefulsets", "handled-2", self.namespace)
+        self.complete(job, 3)
+        self.assertIn("ServiceRestored", self.events(job))
+
+    def test_ranks_of_a_program_without_a_rendezvous(self):
+        """Rank 0 never listens, and ends."""
+        self.submit("shards", container=shell('[ $RANK != 0 ] || exit 0; echo shard $RANK'), gpus=3,
+                    backoffLimit=0).wait_condition("Complete", limit=120)
