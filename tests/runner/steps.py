@@ -17,7 +17,8 @@ SANITIZERS = {
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:history_size=4:ignore_noninstrumented_modules=1",
 }
 PARALLEL_TESTS = 4
-E2E_SHARDS = [["test_gangs"], ["test_nodes"], ["test_examples", "test_lifecycle"], ["test_slices", "test_device_plugin"]]
+E2E_SHARDS = [["test_gangs"], ["test_nodes"], ["test_examples", "test_lifecycle"],
+              ["test_slices", "test_device_plugin"]]
 
 
 def release(result, shell, _control_plane):
