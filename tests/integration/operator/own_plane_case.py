@@ -11,7 +11,7 @@ from operator_case import FakeClusterCase
 from support.cluster import Cluster, apply_definitions
 from support.lab import Lab
 
-QUOTA_MIB = 24
+QUOTA_MIB = 48
 
 
 class OwnPlane:
