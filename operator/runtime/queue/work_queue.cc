@@ -7,6 +7,9 @@ namespace gpupool::runtime {
 namespace {
 
 constexpr base::Duration kFirstBackoff = std::chrono::milliseconds(5);
+// By how much live changes overtake background work: without a limit it would wait for ever behind them, and
+// a new leader of a busy cluster would not look at what the one before it left half done.
+constexpr base::Duration kOvertakes = std::chrono::seconds(1);
 
 double seconds(base::Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -140,7 +143,12 @@ void WorkQueue::promote_due_locked() {
 }
 
 WorkQueue::Key WorkQueue::take_locked() {
-  auto& ready = live_.empty() ? background_ : live_;
+  const auto since = [this](const std::list<Key>& ready) {
+    return wanted_.find(ready.front())->second.since;
+  };
+  const bool patient =
+      background_.empty() || (!live_.empty() && since(live_) < since(background_) + kOvertakes);
+  auto& ready = patient ? live_ : background_;
   Key key = std::move(ready.front());
   ready.pop_front();
   const auto wanted = wanted_.find(key);

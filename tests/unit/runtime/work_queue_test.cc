@@ -77,6 +77,16 @@ TEST_F(WorkQueueTest, LiveOvertakesBackground) {
   EXPECT_EQ(take(), "old");
 }
 
+TEST_F(WorkQueueTest, LiveKeysThatNeverEndDoNotHoldUpBackgroundWork) {
+  queue_.add(key("old"), Priority::kBackground);
+  queue_.add(key("a"));
+  clock_.advance(milliseconds(900));
+  queue_.add(key("b"));
+  clock_.advance(milliseconds(200));
+  queue_.add(key("c"));
+  for (const char* expected : {"a", "b", "old", "c"}) EXPECT_EQ(take(), expected);
+}
+
 TEST_F(WorkQueueTest, ALiveAddPromotesABackgroundKeyAndABackgroundAddDoesNotDemote) {
   for (const char* name : {"a", "b", "c"}) queue_.add(key(name), Priority::kBackground);
   queue_.add(key("c"));
