@@ -39,18 +39,20 @@ planning::PoolNode seen_by_pool(const std::vector<inventory::Gpu>& gpus, const a
 void judge_gpus(const GpuModelFacts& facts, Judgement& judgement) {
   const auto& wanted = facts.pool->spec.gpus;
   const auto& gpus = facts.inventory->gpus;
-  bool each_fits = true;
+  std::map<std::string, std::vector<std::string>> misfits;  // what is wrong, and with which
   for (const auto& gpu : gpus) {
     const auto mismatch = planning::gpu_mismatch(seen_by_pool({gpu}, wanted), wanted);
     if (mismatch.empty()) continue;
-    each_fits = false;
+    misfits[gpu.model + " (" + std::to_string(gpu.memory_mib) + " MiB): " + mismatch].push_back(
+        std::to_string(gpu.index));
+  }
+  for (const auto& [mismatch, indices] : misfits) {
     judgement.fail(
-        "GPU " + std::to_string(gpu.index) + ", " + gpu.model + " (" + std::to_string(gpu.memory_mib) +
-            " MiB): " + mismatch,
+        "GPU " + joined(indices, ",") + ", " + mismatch,
         "join a pool that takes these GPUs (kubectl get gpupools -o yaml), or ask the pool's owner to change "
         "spec.gpus");
   }
-  if (!each_fits) return;
+  if (!misfits.empty()) return;
   if (const auto mismatch = planning::gpu_mismatch(seen_by_pool(gpus, wanted), wanted); !mismatch.empty()) {
     judgement.fail("of GPUs together: " + mismatch + ", because they differ (" + kinds_of(gpus) + ")",
                    "a pool that names models takes nodes with GPUs of one model: take the others out");

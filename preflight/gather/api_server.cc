@@ -92,6 +92,7 @@ void ask_pools(kube::Client& client, const std::string& pool, ApiAnswer& answer)
   answer.facts.pools = Pools::kReadable;
   if (read) {
     answer.pool = std::move(*read);
+    answer.pool_error.clear();
     return;
   }
   answer.pool_error = read.error().message;
