@@ -33,9 +33,9 @@ demo: build ## run the examples on a cluster of three nodes; KEEP=1 leaves it up
 test: deps ## build and run the tests (single parts: tests/run --help)
 	@tests/run
 
-soak: build ## kill the operator at every call of every scenario, for as long as it takes
+soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; SEED=s
 	@cmake --build --preset release --target gpupool-operator-faults
-	@tests/faults/run --all
+	@tests/faults/run --soak --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES))
 
 fuzz: deps ## fuzz each parser for SECONDS=n (60), one after the other
 	@cmake --preset fuzz

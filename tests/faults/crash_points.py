@@ -1,7 +1,10 @@
 """One scenario, and an operator that dies exactly before or after its n-th call."""
 
+import itertools
+import time
 import traceback
 
+from report import RULES, RUNS
 from supervisor import Supervisor
 
 MARK_LIMIT = 5.0  # promise 2 of the design
@@ -10,16 +13,25 @@ MARK_LIMIT = 5.0  # promise 2 of the design
 class CrashPoints:
     def __init__(self, lab, report):
         self._lab, self._report = lab, report
+        self._calls = 0  # of the last operator of the last run
 
-    def every(self, scenario):
-        """Crashes at each call of this scenario, until none comes because there are no more calls."""
-        for when in ("before", "after"):
-            n, missed = 1, 0
-            while missed < 3:
-                crashes = self.run(scenario, [f"{when}:{n}"])
-                missed = 0 if crashes else missed + 1
-                n += 1
-            print(f"{scenario.name}: died {when} each of {n - 1 - missed} calls", flush=True)
+    def every(self, scenario, numbers, until):
+        """Crashes at each call of this scenario, in any order. False if the time was not enough."""
+        self.run(scenario, [])
+        known = self._calls
+        points = [(when, n) for when in ("before", "after") for n in range(1, known + 1)]
+        for when, n in numbers.sample(points, len(points)):
+            if time.monotonic() > until:
+                return False
+            self.run(scenario, [f"{when}:{n}"])
+        for when in ("before", "after"):  # other threads, other calls: some runs have more of them
+            missed = 0
+            for n in itertools.count(known + 1):
+                missed = 0 if self.run(scenario, [f"{when}:{n}"]) else missed + 1
+                if missed == 3:
+                    break
+        print(f"{scenario.name}: died before and after each of {known} calls", flush=True)
+        return True
 
     def run(self, scenario, lives, faults=""):
         """How often the operator died. lives: GPUPOOL_CRASH of each start."""
@@ -35,13 +47,17 @@ class CrashPoints:
                     problems.append(f"ended with {result} instead of {scenario.expected}")
                 if world.slowest_mark > MARK_LIMIT and not faults:
                     problems.append(f"{world.slowest_mark:.1f} s until all that was left was marked for deletion")
+                self._calls = supervisor.calls()
             except Exception:  # pylint: disable=broad-exception-caught
                 problems = [traceback.format_exc()]
         problems += supervisor.problems + kubelet.violations[before:]
         self._report.add(supervisor, [world])
+        self._report.points[scenario.name] += len(supervisor.crashes)
+        for rule in RULES:
+            self._report.checked(rule)
         if problems:
             self._report.failed(again, "\n".join(problems))
             self._lab.fresh_world()
         else:
-            self._report.passed("runs that ended as without faults")
+            self._report.passed(RUNS)
         return len(supervisor.crashes)

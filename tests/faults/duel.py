@@ -1,5 +1,6 @@
-"""Two operators with leader election, one of which is killed or paused every few seconds."""
+"""Two operators with leader election, one of which is killed, stopped or paused every few seconds."""
 
+import http.client
 import random
 import signal
 import threading
@@ -7,14 +8,24 @@ import time
 
 ELECTION = ["--leader-elect", "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s",
             "--leader-elect-retry-period=500ms"]
+TERM = 3.0  # seconds
 LOST = 1  # the exit code of one that has lost the leadership
+
+
+def leads(process):
+    try:
+        return process.port() and process.metric("leader_election_master_status") == 1
+    except (OSError, http.client.HTTPException):
+        return False  # it is ending
 
 
 class Duel:
     """As a Supervisor, for a pair. Pauses are shorter and longer than a term."""
 
-    def __init__(self, processes, seed):
-        self._processes, self._numbers = processes, random.Random(seed)
+    def __init__(self, processes, seed, rest=(0.5, 4), recovered=lambda: True):
+        """rest: seconds between two strikes, at least and at most; recovered(): whether another one may come."""
+        self._processes, self._numbers, self._rest = processes, random.Random(seed), rest
+        self._recovered = recovered
         self._stop, self._calm = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self.started = 0.0  # when somebody was last hurt or came back
@@ -46,9 +57,9 @@ class Duel:
         while not self._stop.wait(0.02):
             for process in self._processes:
                 self._tend(process)
-            if time.monotonic() > strike and not self._calm.is_set():
+            if time.monotonic() > strike and not self._calm.is_set() and self._recovered():
                 self._strike()
-                strike = time.monotonic() + self._numbers.uniform(0.5, 4)
+                strike = time.monotonic() + self._numbers.uniform(*self._rest)
 
     def _tend(self, process):
         if process in self._paused and (time.monotonic() > self._paused[process] or self._calm.is_set()):
@@ -63,17 +74,24 @@ class Duel:
         process.start(ready=False)
         self.started = time.monotonic()
 
+    def _victim(self):
+        """Mostly the leader."""
+        free = [p for p in self._processes if p not in self._paused and p not in self._killed and p.running()]
+        leaders = [p for p in free if leads(p)]
+        return self._numbers.choice(leaders if leaders and self._numbers.random() < 0.8 else free) if free else None
+
     def _strike(self):
-        process = self._numbers.choice(self._processes)
-        if process in self._paused or not process.running():
+        process, how = self._victim(), self._numbers.choice(("kill", "stop", "pause", "pause"))
+        if process is None:
             return
         self.started = time.monotonic()
-        if self._numbers.random() < 0.5:
-            self._killed.add(process)
-            process.signal(signal.SIGKILL)
-            self.crashes.append("kill")
-        else:
+        if how == "pause":
             seconds = self._numbers.uniform(0.3, 5)
             self._paused[process] = time.monotonic() + seconds
             process.signal(signal.SIGSTOP)
-            self.crashes.append(f"pause of {seconds:.1f} s")
+            how = "pause, shorter than the term" if seconds < TERM else "pause, longer than the term"
+        else:
+            self._killed.add(process)
+            process.signal(signal.SIGKILL if how == "kill" else signal.SIGTERM)
+        self.crashes.append(how)
+        self.injected["operator: " + how] = self.injected.get("operator: " + how, 0) + 1

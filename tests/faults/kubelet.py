@@ -25,43 +25,41 @@ class BookkeepingKubelet(FakeKubelet):
     def __init__(self, api):
         self.violations = []
         self.runs = {}  # (job UID, attempt, rank): UID of the pod that ran the command
-        self._occupied = {}  # node: (pod UID, lease)
+        self._occupied = {}  # node: {pod UID: lease}
         self.plugins = FakePlugins(api)
         super().__init__(api, self.plugins)
 
     def _start(self, pod):
         meta, node = pod["metadata"], pod["spec"]["nodeName"]
-        shared, begun = "gpupool.dev/slices" in meta["labels"], len(self.started)
+        shared = "gpupool.dev/slices" in meta["labels"]
         problems = [] if shared else self._enter(pod, node)
         try:
-            super()._start(pod)
+            if not super()._start(pod):
+                return False
         except (ApiError, OSError):
             self._free(pod)  # the pod has changed; nothing has begun
             raise
-        if len(self.started) == begun:
-            return  # refused
         self.violations += problems
         key = (meta["labels"][JOB_UID], attempt_of(pod), rank_of(pod))
         if self.runs.setdefault(key, meta["uid"]) != meta["uid"]:
             self.violations.append(f"rank {key[2]} of attempt {key[1]} ran twice, at last as pod {meta['name']}")
+        return True
 
     def _enter(self, pod, node):
         """What is wrong with a worker on this node, which it has for itself."""
         meta, lease = pod["metadata"], pod["metadata"]["labels"][LEASE]
         taints = self._api.get("nodes", node)["spec"].get("taints", [])
-        other = self._occupied.get(node)
-        self._occupied[node] = (meta["uid"], lease)  # from here on a test may end it
-        found = []
-        if other and other[0] != meta["uid"]:
-            found.append(f"{meta['name']} of lease {lease} began on node {node} beside lease {other[1]}")
+        others = self._occupied.setdefault(node, {})
+        strangers = [other for other in others.values() if other != lease]
+        others[meta["uid"]] = lease  # from here on a test may end it
+        found = [f"{meta['name']} of lease {lease} began on node {node} beside lease {other}" for other in strangers]
         if not any(t["key"] == LEASE and t.get("value") == lease for t in taints):
             found.append(f"{meta['name']} of lease {lease} began on node {node}, which does not carry it")
         return found
 
     def _free(self, pod):
         node = pod["spec"].get("nodeName")
-        if self._occupied.get(node, ("",))[0] == pod["metadata"]["uid"]:
-            del self._occupied[node]
+        self._occupied.get(node, {}).pop(pod["metadata"]["uid"], None)
 
     def _end(self, pod):
         self._free(pod)  # before it is written: nothing runs any more when others can know

@@ -52,6 +52,10 @@ class World:
         for job in self.api.list("gpujobs", self.name):
             self.api.delete("gpujobs", job["metadata"]["name"], self.name)
         self.wait("all jobs to be gone", lambda: not self.api.list("gpujobs", self.name))
+        self.leave()
+
+    def leave(self):
+        """For a world without jobs."""
         self.api.delete("gpupools", self.name)
         self.api.delete("namespaces", self.name)
         for name in self.node_names:

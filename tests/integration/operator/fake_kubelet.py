@@ -68,16 +68,18 @@ class FakeKubelet:
                 "restartCount": 0, "state": state, "lastState": {}}
 
     def _start(self, pod):
+        """Whether it was admitted."""
         if "gpupool.dev/slices" in pod["metadata"]["labels"]:
             refusal = self._plugins.admit(pod)
             if refusal:
                 self._write(pod, {"phase": "Failed", "reason": "UnexpectedAdmissionError",
                                   "message": "Pod was rejected: " + refusal, "startTime": seconds_now()})
-                return
+                return False
         self.started.append(pod["metadata"]["name"])
         running = self._container(pod, {"running": {"startedAt": seconds_now()}})
         self._write(pod, {"phase": "Running", "startTime": seconds_now(), "podIP": "192.0.2.1",
                           "containerStatuses": [running]})
+        return True
 
     def _end(self, pod):
         meta = pod["metadata"]

@@ -18,6 +18,15 @@ def seconds_now():
     return now().partition(".")[0] + "Z"
 
 
+def amounts_of(gpus):
+    return {"cpu": "8", "memory": "32Gi", "pods": "110", GPU: str(gpus)}
+
+
+def ready_condition(status):
+    return {"type": "Ready", "status": status, "reason": "Test", "message": "",
+            "lastHeartbeatTime": seconds_now(), "lastTransitionTime": seconds_now()}
+
+
 class FakeNodes:
     """Keeps the node controller content, so that only tests decide which nodes are ready."""
 
@@ -38,12 +47,12 @@ class FakeNodes:
             return set(self._names)
 
     def add(self, name, labels, gpus=1):
-        self._api.create("nodes", {"metadata": {"name": name, "labels": labels}})
+        """As kubelets register: complete at once. A node controller of 1.20 ends when it meets a node without conditions."""
+        self._renew(name)
+        status = {"capacity": amounts_of(gpus), "allocatable": amounts_of(gpus), "conditions": [ready_condition("True")]}
+        self._api.create("nodes", {"metadata": {"name": name, "labels": labels}, "status": status})
         with self._lock:
             self._names.add(name)
-        self._renew(name)
-        self.set_gpus(name, gpus)
-        self.set_ready(name, "True")
 
     def remove(self, name):
         with self._lock:
@@ -52,14 +61,12 @@ class FakeNodes:
         self._api.delete("leases", name, "kube-node-lease")
 
     def set_gpus(self, name, gpus):
-        amounts = {"cpu": "8", "memory": "32Gi", "pods": "110", GPU: str(gpus)}
+        amounts = amounts_of(gpus)
         self._api.patch("nodes", name, {"status": {"capacity": amounts, "allocatable": amounts}}, sub="status")
 
     def set_ready(self, name, status):
         """True, False or Unknown."""
-        condition = {"type": "Ready", "status": status, "reason": "Test", "message": "",
-                     "lastHeartbeatTime": seconds_now(), "lastTransitionTime": seconds_now()}
-        self._api.patch("nodes", name, {"status": {"conditions": [condition]}}, sub="status")
+        self._api.patch("nodes", name, {"status": {"conditions": [ready_condition(status)]}}, sub="status")
 
     def traces(self):
         return [trace for node in self._api.list("nodes") for trace in node_traces(node)]

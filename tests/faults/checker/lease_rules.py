@@ -1,0 +1,106 @@
+"""What a lease may do in the course of time."""
+
+from checker.records import job_of
+from checker.rule import Rule
+
+
+class ValueNamesOneThing(Rule):
+    """A value says which attempt and which nodes, for ever; the numbers of a job only grow."""
+
+    name = "a lease value stands for one attempt and its nodes"
+
+    def __init__(self):
+        super().__init__()
+        self._meaning, self._last = {}, {}
+
+    def look(self, change, state):
+        job = change.after
+        if change.kind != "gpujobs" or not job or not job.lease_id:
+            return
+        self.checked += 1
+        places = {(name, uid) for name, (uid, _) in job.nodes.items()} | set(job.lost)
+        attempt, first = self._meaning.setdefault(job.lease_id, (job.attempt, places))
+        if attempt != job.attempt:
+            yield f"{job.lease_id} was attempt {attempt} and is attempt {job.attempt}"
+        if places - first:
+            yield f"{job.lease_id} was for {sorted(first)} and is for {sorted(places)}"
+        number = int(job.lease_id.rpartition(".")[2])
+        if number < self._last.get(job.uid, 0):
+            yield f"{job.lease_id} comes after number {self._last[job.uid]}"
+        self._last[job.uid] = number
+
+
+class TakingMoves(Rule):
+    """Counted is only the time between two renewals of the same leader that come in their rhythm, since one that is paused,
+    dead or starved renews nothing, while the checker's own writes come back without delay, since nobody can be faster than
+    the machine. A change of the lease's status, and its taint on a node, are movement."""
+
+    name = "a lease that takes nodes does not stand still for 5 s"
+    LIMIT = 5.0
+    RENEWED_WITHIN = 1.0  # twice the period of those that race
+    PROMPT = 0.2
+
+    def __init__(self):
+        super().__init__()
+        self._led = 0.0  # seconds in which somebody led
+        self._renewed = ("", 0.0)  # by whom, when
+        self._moved = {}  # UID of a job that is Taking: (seconds led until it moved last, when that was)
+        self._said = set()  # lease values
+        self._slow = 0.0  # until when the machine was too slow to judge
+
+    def look(self, change, state):
+        job = change.after or change.before
+        if change.kind == "ticks":
+            self._slow = change.when if change.after > self.PROMPT else self._slow
+        elif change.kind == "gpujobs":
+            if change.after and job.state == "Taking":
+                self._moved[job.uid] = (self._led, change.when)
+            else:
+                self._moved.pop(job.uid, None)
+        elif change.kind == "nodes" and change.after:
+            for value in change.after.taints:
+                if job_of(value) in self._moved:
+                    self._moved[job_of(value)] = (self._led, change.when)
+        elif change.kind == "leases" and change.after:
+            self._renew(change.after["spec"].get("holderIdentity") or "", change.when)
+            yield from self._overdue(state, change.when)
+
+    def _renew(self, holder, when):
+        before, last = self._renewed
+        if holder and holder == before and when - last <= self.RENEWED_WITHIN and self._slow < last:
+            self._led += when - last
+        self._renewed = (holder, when)
+
+    def _overdue(self, state, now):
+        for uid, (led, when) in self._moved.items():
+            self.checked += 1
+            job = state.jobs[uid]
+            if self._led - led > self.LIMIT and job.lease_id not in self._said:
+                self._said.add(job.lease_id)
+                yield f"{job.key} is Taking {sorted(job.nodes)} with {job.lease_id}: no move for {now - when:.1f} s"
+
+
+class EditsMoveNothing(Rule):
+    """For jobs that nothing befalls but edits of their template."""
+
+    name = "an edited job keeps its lease and its nodes"
+
+    def __init__(self):
+        super().__init__()
+        self._running = {}  # UID: (lease value, nodes)
+
+    def look(self, change, state):
+        job = change.after
+        if change.kind != "gpujobs" or not job or not job.keeps_nodes:
+            return
+        has = (job.lease_id, sorted(job.nodes))
+        if job.state == "Running":
+            self._running.setdefault(job.uid, has)
+        if job.uid not in self._running or job.deleting:
+            return
+        self.checked += 1
+        if job.phase in ("Releasing", "Succeeded", "Failed"):
+            if job.reason != "Completed":
+                yield f"{job.key} was edited and ends: {job.reason}: {job.message}"
+        elif self._running[job.uid] != has:
+            yield f"{job.key} ran on {self._running[job.uid]} and was edited; now it has {has}"

@@ -1,0 +1,58 @@
+"""The checker as a process of its own."""
+
+import json
+import os
+import queue
+import subprocess
+import threading
+
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check")
+LIMIT = 180  # only for hangs
+
+
+class CheckerProcess:
+    """A context manager; complaints may be read at any time."""
+
+    def __init__(self, kubeconfig):
+        self._kubeconfig, self._process, self._answers = kubeconfig, None, queue.Queue()
+        self.complaints = []  # {"rule": ..., "what": ..., "revision": ...}
+        self.checked = {}  # rule: how often, known at the end
+        self._reader = threading.Thread(target=self._read, daemon=True)
+
+    def __enter__(self):
+        self._process = subprocess.Popen([PROGRAM, self._kubeconfig], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                         text=True)
+        self._reader.start()
+        self._answer("ready")
+        return self
+
+    def __exit__(self, *_):
+        self._process.stdin.close()
+        self._reader.join(LIMIT)
+        self._process.terminate()  # has ended by itself unless it hangs
+        self._process.wait(20)
+
+    def ask(self, question):
+        """explained or empty; when this returns all complaints about what has happened until now are there."""
+        self._process.stdin.write(question + "\n")
+        self._process.stdin.flush()
+        self._answer("done")
+
+    def show(self):
+        return "\n".join(f"{c['rule']}: {c['what']} (revision {c['revision']})" for c in self.complaints)
+
+    def _answer(self, expected):
+        said = self._answers.get(timeout=LIMIT)
+        assert said == expected, f"the checker says {said!r} instead of {expected!r}\n{self.show()}"
+
+    def _read(self):
+        for line in self._process.stdout:
+            if not line.startswith("{"):
+                self._answers.put(line.strip())
+                continue
+            said = json.loads(line)
+            if "checked" in said:
+                self.checked = said["checked"]
+            else:
+                self.complaints.append(said)
+        self._answers.put("nothing more")

@@ -1,0 +1,126 @@
+"""What the rules look at, read from objects as the API server shows them. The names of keys are gpupool's interface."""
+
+import dataclasses
+import json
+
+LEASE_TAINT = "gpupool.dev/lease"
+LEASE_LABEL = "gpupool.dev.node-restriction.kubernetes.io/lease"
+LEASE_ANNOTATION = "gpupool.dev/lease"
+POOL_TAINT = "gpupool.dev/pool"
+MEMBER_LABEL = "gpupool.dev.node-restriction.kubernetes.io/member"
+JOB_UID, POD_LEASE, POD_SLICES = "gpupool.dev/job-uid", "gpupool.dev/lease", "gpupool.dev/slices"
+# What those who submit jobs say about them, for this checker alone.
+EXPECTED = "checker.test/expected"  # phase/reason[/charged failures]
+KEEPS_NODES = "checker.test/keeps-nodes"
+
+
+def job_of(lease_value):
+    return lease_value.rpartition(".")[0]
+
+
+@dataclasses.dataclass
+class Node:
+    name: str
+    uid: str
+    born: int  # revision at which we first saw this node
+    taints: list  # values of the lease taint: there can be only one, but who knows
+    label: str
+    annotation: str
+    pools: list  # values of the pool taint
+
+    @staticmethod
+    def read(node, born):
+        meta = node["metadata"]
+        taints = node["spec"].get("taints", [])
+        return Node(meta["name"], meta["uid"], born, [t.get("value", "") for t in taints if t["key"] == LEASE_TAINT],
+                    meta.get("labels", {}).get(LEASE_LABEL), meta.get("annotations", {}).get(LEASE_ANNOTATION),
+                    [t.get("value", "") for t in taints if t["key"] == POOL_TAINT])
+
+
+@dataclasses.dataclass
+class Job:
+    uid: str
+    key: str  # namespace/name
+    phase: str
+    reason: str
+    message: str
+    failures: int
+    conditions: dict
+    deleting: bool
+    expected: str
+    keeps_nodes: bool
+    lease_id: str  # "": none
+    state: str
+    attempt: int
+    slices: int  # of each worker; 0: whole nodes
+    nodes: dict  # name: (UID, workers)
+    lost: dict  # (name, UID): lease value of then
+
+    @staticmethod
+    def read(job):
+        meta, status = job["metadata"], job.get("status") or {}
+        lease, notes = status.get("lease") or {}, meta.get("annotations", {})
+        return Job(meta["uid"], f"{meta['namespace']}/{meta['name']}", status.get("phase", ""),
+                   status.get("reason", ""), status.get("message", ""), status.get("failures", 0),
+                   {c["type"]: c for c in status.get("conditions", [])}, "deletionTimestamp" in meta,
+                   notes.get(EXPECTED, ""), KEEPS_NODES in notes, lease.get("id", ""), lease.get("state", ""),
+                   lease.get("attempt", 0), lease.get("slices", 0),
+                   {n["name"]: (n["uid"], n.get("workers", 0)) for n in lease.get("nodes", [])},
+                   {(n["name"], n["uid"]): n.get("id", "") for n in lease.get("lost", [])})
+
+    def claims(self, node):
+        """By its status, be it as a plan or in fact."""
+        return node.name in self.nodes and self.nodes[node.name][0] == node.uid
+
+    def has_lost(self, node):
+        return (node.name, node.uid) in self.lost
+
+    def places(self):
+        """Names of nodes that its lease speaks of."""
+        return {*self.nodes, *(name for name, _ in self.lost)}
+
+
+@dataclasses.dataclass
+class Pod:
+    uid: str
+    key: str
+    born: int
+    job: str  # UID
+    lease: str
+    node: str  # "": not bound
+    slices: int
+    ended: bool
+    began: bool
+    attempt: int
+    rank: int
+
+    @staticmethod
+    def read(pod, born):
+        """None for a pod that is not a worker."""
+        meta, status = pod["metadata"], pod.get("status", {})
+        labels = meta.get("labels", {})
+        if JOB_UID not in labels:
+            return None
+        states = status.get("containerStatuses", [])
+        over = status.get("phase") in ("Succeeded", "Failed")
+        ended = over or bool(states) and all("terminated" in s["state"] for s in states)
+        began = any("running" in s["state"] or "terminated" in s["state"] or s.get("lastState") for s in states)
+        env = {e["name"]: e.get("value") for c in pod["spec"]["containers"][:1] for e in c.get("env", [])}
+        owners = meta.get("ownerReferences", [])
+        gang = bool(owners) and owners[0]["kind"] == "StatefulSet"
+        return Pod(meta["uid"], f"{meta['namespace']}/{meta['name']}", born, labels[JOB_UID], labels.get(POD_LEASE, ""),
+                   pod["spec"].get("nodeName", ""), int(labels.get(POD_SLICES, 0)), ended, began,
+                   int(env.get("GPUPOOL_ATTEMPT") or 0), int(meta["name"].rpartition("-")[2]) if gang else 0)
+
+
+def gpus_of(gpu_node):
+    """[(slices there are, slices in use)] of each GPU of a GpuNode."""
+    status = gpu_node.get("status") or {}
+    return [((gpu.get("slices") or {}).get("total", 0), sum(p.get("slices", 0) for p in gpu.get("pods") or []))
+            for gpu in status.get("gpus") or []]
+
+
+def renewal_of(lease):
+    """Holder, and the moment of its last renewal: different for each."""
+    spec = lease.get("spec") or {}
+    return spec.get("holderIdentity") or "", json.dumps([spec.get("renewTime"), spec.get("acquireTime")])

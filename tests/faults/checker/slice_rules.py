@@ -1,0 +1,45 @@
+"""How much of a GPU is given away."""
+
+from checker.rule import NodeRule
+
+RESERVES = ("Held", "Running", "Restarting")
+
+
+def fits(workers, gpus):
+    """Whether workers with so many slices each can be on GPUs with so many free ones."""
+    workers, tried = sorted(workers, reverse=True), set()
+
+    def place(index, free):
+        if index == len(workers):
+            return True
+        if (index, free) in tried:
+            return False
+        tried.add((index, free))
+        return any(place(index + 1, tuple(sorted((*free[:i], free[i] - workers[index], *free[i + 1:]))))
+                   for i in range(len(free)) if free[i] >= workers[index] and free[i] not in free[:i])
+
+    return place(0, tuple(sorted(gpus)))
+
+
+class GpuNotOversubscribed(NodeRule):
+    """By what leases reserve, by what runs, and by what the device plugin reports of each GPU."""
+
+    name = "no GPU has more slices given away than it has"
+
+    def look_at(self, node, state):
+        gpus = state.gpus.get(node.name)
+        if not gpus:
+            return
+        self.checked += 1
+        total = [there for there, _ in gpus]
+        jobs = [job for job in state.claimants(node.name) if job.slices and job.claims(node) and job.state in RESERVES]
+        reserved = [job.slices for job in jobs for _ in range(job.nodes[node.name][1])]
+        if not fits(reserved, total):
+            shown = [f"{j.key}: {j.nodes[node.name][1]} with {j.slices}" for j in jobs]
+            yield f"leases reserve {sum(reserved)} slices on node {node.name}, whose GPUs have {total}: {shown}"
+        running = [pod.slices for pod in state.pods_on(node.name) if pod.slices and not pod.ended]
+        if not fits(running, total):
+            yield f"workers with {running} slices are on node {node.name}, whose GPUs have {total}"
+        for index, (there, used) in enumerate(gpus):
+            if used > there:
+                yield f"GPU {index} of node {node.name} has {used} slices in use and {there} in all"

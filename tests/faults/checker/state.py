@@ -1,0 +1,74 @@
+"""The cluster as it was at one revision."""
+
+import collections
+
+from checker.records import Job, Node, Pod, gpus_of
+from following import GONE
+
+
+class State:
+    def __init__(self):
+        self.jobs = {}  # UID: Job
+        self.nodes = {}  # name: Node
+        self.pods = {}  # UID: Pod
+        self.gpus = {}  # node: [(slices there are, slices in use)]
+        self.pools = set()
+        self._claimants = collections.defaultdict(set)  # node: UIDs of jobs whose lease names it
+        self._on_node = collections.defaultdict(set)  # node: UIDs of pods
+
+    def apply(self, revision, kind, what, objekt):
+        """(before, after) of the record: None where there is none."""
+        return getattr(self, "_apply_" + kind)(revision, objekt, what == GONE)
+
+    def claimants(self, node):
+        return [self.jobs[uid] for uid in self._claimants[node]]
+
+    def pods_on(self, node):
+        return [self.pods[uid] for uid in self._on_node[node]]
+
+    def _apply_nodes(self, revision, node, gone):
+        name = node["metadata"]["name"]
+        before = self.nodes.pop(name, None)
+        if gone:
+            return before, None
+        same = before and before.uid == node["metadata"]["uid"]
+        self.nodes[name] = Node.read(node, before.born if same else revision)
+        return before, self.nodes[name]
+
+    def _apply_gpujobs(self, _revision, job, gone):
+        uid = job["metadata"]["uid"]
+        before, after = self.jobs.pop(uid, None), None if gone else Job.read(job)
+        for name in before.places() if before else ():
+            self._claimants[name].discard(uid)
+        if after:
+            self.jobs[uid] = after
+            for name in after.places():
+                self._claimants[name].add(uid)
+        return before, after
+
+    def _apply_pods(self, revision, pod, gone):
+        uid = pod["metadata"]["uid"]
+        before = self.pods.pop(uid, None)
+        if before:
+            self._on_node[before.node].discard(uid)
+        after = None if gone else Pod.read(pod, before.born if before else revision)
+        if after:
+            self.pods[uid] = after
+            self._on_node[after.node].add(uid)
+        return before, after
+
+    def _apply_gpunodes(self, _revision, gpu_node, gone):
+        name = gpu_node["metadata"]["name"]
+        before, after = self.gpus.pop(name, None), None if gone else gpus_of(gpu_node)
+        if after is not None:
+            self.gpus[name] = after
+        return (name, before), (name, after)
+
+    def _apply_gpupools(self, _revision, pool, gone):
+        name = pool["metadata"]["name"]
+        (self.pools.discard if gone else self.pools.add)(name)
+        return name, None if gone else name
+
+    @staticmethod
+    def _apply_leases(_revision, lease, gone):
+        return None, None if gone else lease

@@ -1,0 +1,122 @@
+"""The pools and nodes of the races, and what befalls nodes."""
+
+import collections
+import threading
+
+from support.jobs import pool_manifest
+from support.waiting import wait_for
+from world import POOL_LABEL
+
+ONE, BIG, SHARED, CALM = "race-one", "race-big", "race-shared", "race-calm"
+GPUS = {ONE: [1] * 8, BIG: [2, 2, 4, 4, 8, 8], SHARED: [2] * 3, CALM: [1] * 4}  # of each node
+SPLIT = 10
+JOBS_A_FLAP = 4  # jobs that end from one to the next
+
+
+class Fleet:
+    def __init__(self, api, nodes, kubelet):
+        self._api, self._nodes, self._kubelet = api, nodes, kubelet
+        self._size = {f"{pool}-{i}": (pool, gpus) for pool, all_gpus in GPUS.items() for i, gpus in enumerate(all_gpus)}
+
+    def names(self, *pools):
+        return [name for name, (pool, _) in self._size.items() if pool in pools]
+
+    def set_up(self):
+        for pool in GPUS:
+            spec = {"sharing": {"deviceSplitCount": SPLIT}} if pool == SHARED else {}
+            self._api.create("gpupools", pool_manifest(pool, {POOL_LABEL: pool}, nodeLossTimeoutSeconds=1, **spec))
+        for name in self._size:
+            self.add(name)
+
+    def tear_down(self):
+        for pool in GPUS:
+            self._api.delete("gpupools", pool)
+        wait_for("the pools to be gone", lambda: not any(self._api.find("gpupools", pool) for pool in GPUS), 60)
+
+    def remove_all(self):
+        for name in self._size:
+            self.remove(name)
+
+    def add(self, name):
+        pool, gpus = self._size[name]
+        self._nodes.add(name, {POOL_LABEL: pool}, gpus=0 if pool == SHARED else gpus)
+        if pool == SHARED:
+            self._kubelet.plugins.add(name, gpus, SPLIT)
+        self._kubelet.revive(name)
+
+    def remove(self, name):
+        self._kubelet.remove(name)
+        if self._size[name][0] == SHARED:
+            self._kubelet.plugins.remove(name)
+        self._nodes.remove(name)
+
+    def lose(self, name, dead):
+        if dead:
+            self._kubelet.dead.add(name)
+        self._nodes.set_ready(name, "Unknown")
+
+    def find(self, name):
+        self._nodes.set_ready(name, "True")
+        self._kubelet.revive(name)
+
+    def cordon(self, name, unschedulable):
+        self._api.patch("nodes", name, {"spec": {"unschedulable": unschedulable or None}})
+
+    def relabel(self, name, member):
+        pool = self._size[name][0] if member else None
+        self._api.patch("nodes", name, {"metadata": {"labels": {POOL_LABEL: pool}}})
+
+
+class Flaps(threading.Thread):
+    """Something befalls a node for every few jobs that end, and goes by; a quarter of the nodes at most at a time."""
+
+    def __init__(self, fleet, numbers, progress):
+        """progress(): how many jobs have ended: on a slow machine nodes come and go slowly too."""
+        super().__init__(daemon=True)
+        self._fleet, self._numbers, self._closed = fleet, numbers, threading.Event()
+        self._progress = progress
+        self._undo = {}  # node: (seconds left, what undoes it)
+        self.counts, self.problems = collections.Counter(), []
+
+    def close(self):
+        """All nodes are as they were in the beginning."""
+        self._closed.set()
+        self.join()
+        for _, undo in self._undo.values():
+            undo()
+
+    def run(self):
+        names, step, due = self._fleet.names(ONE, BIG, SHARED), 0.1, 0
+        while not self._closed.wait(step):
+            try:
+                self._pass_by(step)
+                free = [name for name in names if name not in self._undo]
+                if len(self._undo) < len(names) // 4 and self._progress() >= due:
+                    due = self._progress() + self._numbers.uniform(0, 2 * JOBS_A_FLAP)
+                    name = self._numbers.choice(free)
+                    self._undo[name] = (self._numbers.uniform(0.2, 4), self._befall(name))
+            except Exception as error:  # pylint: disable=broad-exception-caught
+                self.problems.append(f"flaps: {error!r}")
+
+    def _pass_by(self, step):
+        for name, (left, undo) in list(self._undo.items()):
+            self._undo[name] = (left - step, undo)
+            if left <= step:
+                undo()
+                del self._undo[name]
+
+    def _befall(self, name):
+        fleet, kind = self._fleet, self._numbers.choice(("NotReady", "NotReady", "cordoned", "relabelled", "replaced"))
+        dead = self._numbers.random() < 0.5
+        self.counts[f"node {kind}" + (", its kubelet dead" if dead and kind == "NotReady" else "")] += 1
+        if kind == "NotReady":
+            fleet.lose(name, dead)
+            return lambda: fleet.find(name)
+        if kind == "cordoned":
+            fleet.cordon(name, True)
+            return lambda: fleet.cordon(name, False)
+        if kind == "relabelled":
+            fleet.relabel(name, False)
+            return lambda: fleet.relabel(name, True)
+        fleet.remove(name)
+        return lambda: fleet.add(name)

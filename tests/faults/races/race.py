@@ -1,0 +1,136 @@
+"""Eight writers, nodes that come and go, two operators that die, and a checker that watches."""
+
+import random
+import threading
+import time
+import traceback
+
+from checker.process import CheckerProcess
+from duel import Duel
+from races.delete_storm import delete_storm
+from races.fleet import GPUS, Flaps, Fleet
+from races.foreign import ForeignWriters
+from races.players import Players
+from races.writers import Writer
+from support.waiting import wait_for
+
+WRITERS = 8
+SURVIVES = "every foreign edit of a node survives"
+REST = (4, 12)  # seconds between two strikes at an operator: a takeover alone takes three
+JOBS_A_STRIKE = 10
+LIMIT = 300  # only for hangs
+
+
+class Race:
+    def __init__(self, lab, report, seed, submissions, again, seconds=None, foreign=0):
+        """again: what repeats it. seconds: no more is submitted after them. With foreign writers nodes do not come and go."""
+        self._lab, self._report, self._seed, self._again = lab, report, seed, again
+        self._submissions, self._seconds, self._foreign = submissions, seconds, foreign
+        self._api = lab.api
+        self._name = lab.new_name()
+        self._writers = [Writer(self._api, f"{self._name}-{i}", submissions // WRITERS, seed * 100 + i) for i in range(WRITERS)]
+        self._problems, self._struck = [], 0
+
+    def run(self):
+        begin, players = time.monotonic(), Players(self._api)
+        fleet = Fleet(self._api, self._lab.nodes, players)
+        fleet.set_up()
+        for namespace in self._namespaces():
+            self._api.create("namespaces", {"metadata": {"name": namespace}})
+        checker, duel = CheckerProcess(self._lab.kubeconfig), Duel(self._lab.pair(), self._seed, REST, self._recovered)
+        try:
+            with checker, duel:
+                self._race(fleet, checker, duel)
+        except Exception:  # pylint: disable=broad-exception-caught
+            self._problems.append(traceback.format_exc())
+        finally:
+            fleet.remove_all()
+            players.close()
+            for namespace in self._namespaces():
+                self._api.delete("namespaces", namespace)
+        self._judge(checker, duel, players, time.monotonic() - begin)
+
+    def _namespaces(self):
+        return [self._name, *(writer.namespace for writer in self._writers)]
+
+    def _race(self, fleet, checker, duel):
+        flaps, end = Flaps(fleet, random.Random(self._seed), self._progress), time.monotonic() + (self._seconds or 1e9)
+        storm = threading.Thread(target=self._storm, daemon=True)
+        others = ForeignWriters(self._api, fleet.names(*GPUS), self._seed, self._foreign)
+        for thread in (*self._writers, others, *([] if self._foreign else [flaps, storm])):
+            thread.start()
+        while any(writer.left for writer in self._writers) and time.monotonic() < end:
+            time.sleep(0.2)
+        for writer in self._writers:
+            writer.left = 0
+        if not self._foreign:
+            flaps.close()
+        duel.calm()
+        wait_for("all jobs to end", lambda: all(writer.drained for writer in self._writers), LIMIT, self._undone)
+        if not self._foreign:
+            storm.join(LIMIT)
+        others.close()
+        self._judge_others(others)
+        checker.ask("explained")
+        self._problems += flaps.problems
+        self._report.injected.update(flaps.counts)
+        for writer in self._writers:
+            writer.close()
+            writer.join()
+            self._api.call("DELETE", self._api.url("gpujobs", writer.namespace))
+        wait_for("all jobs to be gone", self._all_gone, LIMIT, self._undone)
+        fleet.tear_down()
+        wait_for("the nodes to be clean", lambda: not self._lab.nodes.traces(), 30)
+        checker.ask("empty")
+
+    def _progress(self):
+        return sum(writer.ended for writer in self._writers)
+
+    def _recovered(self):
+        """Jobs have ended since the last strike: on a slow machine it would otherwise be strikes only."""
+        if self._progress() < self._struck + JOBS_A_STRIKE:
+            return False
+        self._struck = self._progress()
+        return True
+
+    def _storm(self):
+        try:
+            delete_storm(self._api, self._name, max(50, self._submissions // 20), self._seed)
+            self._report.injected["jobs deleted in a storm"] += max(50, self._submissions // 20)
+        except Exception:  # pylint: disable=broad-exception-caught
+            self._problems.append(traceback.format_exc())
+
+    def _all_gone(self):
+        return not any(self._api.list("gpujobs", writer.namespace) for writer in self._writers)
+
+    def _undone(self):
+        return "\n".join(line for writer in self._writers for line in writer.waits_for())[:8000]
+
+    def _judge_others(self, others):
+        edits, losses, idle = others.edits(), others.losses(), others.idle()
+        self._report.injected.update(edits)
+        self._problems += losses + ([f"these foreign writers have written nothing: {idle}"] if idle else [])
+        if self._foreign:
+            self._report.checked(SURVIVES, sum(edits.values()))
+        for _ in losses:
+            self._report.violated(SURVIVES)
+
+    def _judge(self, checker, duel, players, seconds):
+        self._report.add(duel, [])
+        for writer in self._writers:
+            self._report.injected.update(writer.counts)
+            self._problems += writer.problems
+        for rule, count in checker.checked.items():
+            self._report.checked(rule, count)
+        for complaint in checker.complaints:
+            self._report.violated(complaint["rule"])
+        self._problems += [*duel.problems, *players.violations, *([checker.show()] if checker.complaints else [])]
+        if not checker.checked:
+            self._problems.append("the checker has said nothing")
+        submitted = sum(writer.counts["jobs submitted"] for writer in self._writers)
+        print(f"race: {submitted} submissions in {seconds:.0f} s, {submitted / seconds:.1f}/s, "
+              f"{len(players.runs)} commands run, {len(checker.complaints)} complaints", flush=True)
+        if self._problems:
+            self._report.failed(self._again, "\n".join(self._problems))
+        else:
+            self._report.passed("races")

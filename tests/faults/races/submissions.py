@@ -1,0 +1,65 @@
+"""What writers submit, and what must become of it."""
+
+from checker.records import EXPECTED, KEEPS_NODES
+from races.fleet import BIG, CALM, ONE, SHARED, SPLIT
+from races.players import EXITS, RUNS_MS
+from support.jobs import job_manifest, shell
+
+CRASH = 9
+
+
+def _size(pool, numbers):
+    if pool == ONE:
+        return {"gpus": numbers.choice((1, 1, 1, 2, 2, 3, 6))}  # six at once is most of the pool
+    if pool == CALM:
+        return {"gpus": 1}
+    if pool == SHARED:
+        return {"gpus": numbers.choice((1, 1, 1, 2, 3)), "slice": {"count": numbers.randint(1, SPLIT)}}
+    each = numbers.choice((1, 2, 4))
+    return {"gpus": each * numbers.choice((1, 1, 2, 3)), "gpusPerWorker": each}
+
+
+_IMPOSSIBLE = (
+    {"gpus": 500},
+    {"gpus": 3, "gpusPerWorker": 2},
+    {"nodes": ["race-nowhere"]},
+    {"pool": "race-no-such-pool"},
+    {"slice": {"count": 1}},
+    {"template": {"spec": {"containers": [{"name": "worker", "image": "gpupool.dev/busybox:1"}]}}},
+    {"template": {"spec": {"nodeName": "race-one-0", "containers": [shell("true")]}}},
+)
+
+
+def impossible(name, namespace, numbers):
+    """A job that can never run, and must say why."""
+    return job_manifest(name, namespace, **{"pool": ONE, **numbers.choice(_IMPOSSIBLE)})
+
+
+def possible(name, namespace, numbers):
+    pool = numbers.choices((ONE, BIG, SHARED, CALM), (4, 2, 3, 1))[0]
+    crashes = pool != CALM and numbers.random() < 0.1
+    limit = numbers.randint(0, 1) if crashes else 3
+    spec = {"priority": numbers.randint(-2, 2), "backoffLimit": limit, **_size(pool, numbers)}
+    if not crashes and numbers.random() < 0.2:
+        spec["ttlSecondsAfterFinished"] = numbers.randint(0, 2)
+    job = job_manifest(name, namespace, pool, **spec)
+    does = {RUNS_MS: str(1500 if pool == CALM else numbers.randint(0, 800)), EXITS: str(CRASH if crashes else 0)}
+    job["spec"]["template"]["metadata"] = {"annotations": does}
+    expected = f"Failed/BackoffLimitExceeded/{limit + 1}" if crashes else "Succeeded/Completed/0"
+    job["metadata"]["annotations"] = {EXPECTED: expected, **({KEEPS_NODES: "yes"} if pool == CALM else {})}
+    return job
+
+
+def edit(numbers):
+    """A patch of a job's spec that must not touch its nodes. What its workers do and how it ends stay the same."""
+    worker = shell("sleep 1", env=[{"name": "EDITED", "value": str(numbers.random())}])
+    return numbers.choice((
+        {"template": {"spec": {"containers": [worker]}}},
+        {"template": {"metadata": {"labels": {"edited": str(numbers.randint(0, 9))}}}},
+        {"template": {"spec": {"terminationGracePeriodSeconds": numbers.randint(1, 9)}}},
+        {"priority": numbers.randint(-2, 2)},
+        {"gpus": numbers.randint(1, 2), "gpusPerWorker": 1},
+        {"nodes": []},
+        {"startTimeoutSeconds": numbers.randint(500, 700)},
+        {"ttlSecondsAfterFinished": None},
+    ))
