@@ -100,7 +100,7 @@ def demo(result, shell, _control_plane):
     folder = tempfile.mkdtemp(prefix="gpupool-demo-")
     try:
         for name in shell.run("demo-files", "git", "ls-files", "-z", "-co", "--exclude-standard").output.split("\0"):
-            if (ROOT / name).is_file():
+            if (ROOT / name).is_symlink() or (ROOT / name).is_file():
                 os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
                 shutil.copy(ROOT / name, os.path.join(folder, name), follow_symlinks=False)
         done = shell.run("demo", "make", "-C", folder, "demo", show=True)

@@ -24,7 +24,8 @@ def up(state, options):
     if not options.control_plane_only:
         if options.gpus:
             plugged = plugin.Programs()
-            plugged.image()  # now: it may take a moment
+            if not options.no_plugin:
+                plugged.image()  # now: it may take a moment
         images = image_store.prepare(image_store.archives(["pause", "busybox", *options.image]))
     if processes.find_init(processes.cluster_title(state.name)):
         raise ClusterError(f"cluster {state.name} runs already")
@@ -91,7 +92,7 @@ def _start(state, options, programs, images, plugged, progress):
         _start_kubelets(started)
         _wait_nodes(started, api, progress)
     _wait_default_account(api)
-    if plugged:
+    if plugged and not options.no_plugin:
         _add_gpus(state, api, plugged, progress)
     progress.step("ready")
 

@@ -1,0 +1,34 @@
+"""Calls helm on our chart."""
+
+import os
+import subprocess
+
+import yaml
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CHART = os.path.join(ROOT, "deploy", "helm", "gpupool")
+ALL_ON = ["--set", "metrics.serviceMonitor.enabled=true,metrics.prometheusRule.enabled=true,metrics.dashboard.enabled=true,"
+          "networkPolicy.restrictEgress=true,priorityClass.create=true"]
+
+
+class HelmError(Exception):
+    pass
+
+
+def _helm_path():
+    return subprocess.run([os.path.join(ROOT, "deps", "helm")], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def helm(*arguments, text=None):
+    done = subprocess.run([_helm_path(), *arguments], input=text, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise HelmError(done.stderr)
+    return done.stdout
+
+
+def template(*options, text=None, kube="1.36.0"):
+    """The objects of the chart. text: a values file."""
+    values = ["--values", "-"] if text is not None else []
+    rendered = helm("template", "gpupool", CHART, "--namespace", "gpupool-system", "--kube-version", kube, *values,
+                    *options, text=text)
+    return [item for item in yaml.safe_load_all(rendered) if item]

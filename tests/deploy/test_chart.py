@@ -1,0 +1,137 @@
+"""The Helm chart, rendered by a real helm."""
+
+import json
+import os
+import re
+import subprocess
+import unittest
+
+import yaml
+
+from bad_values import BAD_VALUES
+from chart import ALL_ON, CHART, ROOT, HelmError, helm, template
+from pod_security import violations
+
+# What a device plugin cannot do without: the kubelet's sockets are root's, in folders of the node.
+PLUGIN_NEEDS = {"volume device-plugins is a hostPath", "volume pod-resources is a hostPath", "volume state is a hostPath",
+                "volume driver is a hostPath", "container device-plugin may run as root",
+                "container device-plugin runs as root"}
+
+
+def of_kind(objects, kind):
+    return [item for item in objects if item["kind"] == kind]
+
+
+def names(objects):
+    return {(item["kind"], item["metadata"]["name"]) for item in objects}
+
+
+class ValuesTest(unittest.TestCase):
+    def test_lint_is_strict_and_clean(self):
+        helm("lint", "--strict", CHART)
+
+    def test_wrong_values_are_refused_by_name(self):
+        self.assertGreaterEqual(len(BAD_VALUES), 20)
+        for text, named in BAD_VALUES:
+            with self.subTest(text):
+                with self.assertRaises(HelmError) as caught:
+                    template(text=text)
+                self.assertIn(named, str(caught.exception))
+
+    def test_every_value_is_in_the_schema_and_explained(self):
+        with open(os.path.join(CHART, "values.schema.json"), encoding="utf-8") as source:
+            schema = json.load(source)
+        with open(os.path.join(CHART, "values.yaml"), encoding="utf-8") as source:
+            text = source.read()
+        self.assertEqual(set(yaml.safe_load(text)) | {"global"}, set(schema["properties"]))
+        for key in ("operator", "devicePlugin", "crds", "rbac", "priorityClass", "metrics", "networkPolicy"):
+            self.assertEqual(set(yaml.safe_load(text)[key]), set(schema["properties"][key]["properties"]), key)
+        for block in re.findall(r"\n\n(\S.*)", text):
+            self.assertTrue(block.startswith("#") or block.endswith(":"), f"{block}: says nothing about itself")
+
+
+class RenderTest(unittest.TestCase):
+    def test_rules_of_newer_servers_are_left_out(self):
+        for kube, cel, budget in (("1.20.2", False, "policy/v1beta1"), ("1.24.9", False, "policy/v1"),
+                                  ("1.25.0", True, "policy/v1"), ("1.36.2", True, "policy/v1")):
+            objects = template(kube=kube)
+            definitions = of_kind(objects, "CustomResourceDefinition")
+            self.assertEqual(len(definitions), 3)
+            self.assertEqual("x-kubernetes-validations" in json.dumps(definitions), cel, kube)
+            self.assertEqual([item["apiVersion"] for item in of_kind(objects, "PodDisruptionBudget")], [budget], kube)
+
+    def test_definitions_are_those_of_crds(self):
+        for definition in of_kind(template(), "CustomResourceDefinition"):
+            with open(os.path.join(ROOT, "crds", f"gpupool.dev_{definition['spec']['names']['plural']}.yaml"),
+                      encoding="utf-8") as source:
+                self.assertEqual(definition["spec"], yaml.safe_load(source)["spec"])
+            self.assertEqual(definition["metadata"]["annotations"], {"helm.sh/resource-policy": "keep"})
+
+    def test_all_that_is_optional_can_be_off(self):
+        off = ("crds.install=false,operator.enabled=false,devicePlugin.enabled=false,rbac.create=false,rbac.userRoles=false,"
+               "networkPolicy.enabled=false,metrics.services=false")
+        self.assertEqual(template("--set", off), [])
+        everything = names(template(*ALL_ON))
+        for switch in ("rbac.create", "rbac.userRoles", "networkPolicy.enabled", "operator.podDisruptionBudget.enabled",
+                       "operator.serviceAccount.create", "devicePlugin.serviceAccount.create", "devicePlugin.admissionPolicy",
+                       "crds.install", "operator.enabled", "devicePlugin.enabled"):
+            self.assertLess(names(template(*ALL_ON, "--set", switch + "=false")), everything, switch)
+
+    def test_everything_lives_in_the_namespace_or_is_moved(self):
+        for options, namespace in (((), "gpupool-system"), (("--set", "namespaceOverride=elsewhere"), "elsewhere")):
+            objects = template(*ALL_ON, *options)
+            found = {item["metadata"]["namespace"] for item in objects if "namespace" in item["metadata"]}
+            found |= {subject["namespace"] for item in objects for subject in item.get("subjects", [])}
+            self.assertEqual(found, {namespace})
+
+    def test_names_and_labels_are_ours(self):
+        for item in template(*ALL_ON, "--set", "fullnameOverride=rent,commonLabels.team=ml,commonAnnotations.by=us"):
+            meta = item["metadata"]
+            self.assertEqual(meta["labels"]["team"], "ml", meta["name"])
+            self.assertEqual(meta["annotations"]["by"], "us", meta["name"])
+            if item["kind"] not in ("CustomResourceDefinition", "PriorityClass"):
+                self.assertRegex(meta["name"], "^rent-")
+
+    def test_a_changed_chart_restarts_nobody(self):
+        for item in of_kind(template(), "Deployment") + of_kind(template(), "DaemonSet"):
+            labels = item["spec"]["template"]["metadata"]["labels"]
+            self.assertEqual(labels, item["spec"]["selector"]["matchLabels"], "more would change with the version")
+
+
+class PodTest(unittest.TestCase):
+    def test_operator_is_restricted(self):
+        pod = of_kind(template(), "Deployment")[0]["spec"]["template"]["spec"]
+        self.assertEqual(violations(pod), [])
+        self.assertTrue(pod["containers"][0]["securityContext"]["readOnlyRootFilesystem"])
+
+    def test_plugin_breaks_only_what_it_must(self):
+        pod = of_kind(template(), "DaemonSet")[0]["spec"]["template"]["spec"]
+        self.assertEqual(set(violations(pod)), PLUGIN_NEEDS)
+        self.assertTrue(pod["containers"][0]["securityContext"]["readOnlyRootFilesystem"])
+
+    def test_the_check_finds_a_bad_pod(self):
+        bad = {"hostNetwork": True, "containers": [{"name": "c", "securityContext": {"privileged": True}}],
+               "volumes": [{"name": "v", "hostPath": {"path": "/"}}]}
+        self.assertEqual(len(violations(bad)), 7, violations(bad))
+
+    def test_flags_are_known_to_the_programs(self):
+        build = os.environ.get("BUILD_DIR") or os.path.join(ROOT, "build")
+        for kind, program in (("Deployment", "gpupool-operator"), ("DaemonSet", "gpupool-device-plugin")):
+            shown = subprocess.run([os.path.join(build, "bin", program), "--help"], check=True, capture_output=True,
+                                   text=True).stdout
+            known = set(re.findall(r"--[a-z-]+", shown))
+            args = of_kind(template(), kind)[0]["spec"]["template"]["spec"]["containers"][0]["args"]
+            self.assertLessEqual({arg.partition("=")[0] for arg in args}, known)
+
+
+class GeneratedTest(unittest.TestCase):
+    def test_manifests_are_up_to_date(self):
+        done = subprocess.run([os.path.join(ROOT, "deploy", "generate"), "--check"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+    def test_plain_manifests_know_nothing_of_helm(self):
+        with open(os.path.join(ROOT, "deploy", "manifests", "install.yaml"), encoding="utf-8") as source:
+            text = source.read()
+        self.assertNotIn("helm", text.lower())
+        self.assertEqual(names(template(kube="1.25.0")) | {("Namespace", "gpupool-system")},
+                         names(item for item in yaml.safe_load_all(text) if item))

@@ -1,0 +1,36 @@
+"""helm install with few values, and what is there then."""
+
+from pod_security import violations
+from site_under_test import NAMESPACE, POOL_LABEL
+from test_chart import PLUGIN_NEEDS
+
+
+def check(site):
+    report = site.report
+    notes = site.helm("install")
+    report.check("the notes say what to do next", "kubectl apply" in notes and POOL_LABEL in notes, notes)
+    site.kubectl("label", "nodes", "--overwrite", "na", "nb", "nc", f"{POOL_LABEL}=demo")
+    site.kubectl("label", "nodes", "--overwrite", "nd", f"{POOL_LABEL}=shared")
+    report.eventually("two operators become ready", lambda: site.ready("operator", 2), 120)
+    report.eventually("a device plugin becomes ready on every node of a pool", lambda: site.ready("device-plugin", 4), 120)
+    report.eventually("one operator leads", lambda: (site.leader(), ""), 30)
+    nodes = {pod["spec"]["nodeName"] for pod in site.pods("operator")}
+    report.check("the operators are on two nodes", len(nodes) == 2, nodes)
+    for pod in site.pods("operator"):
+        report.check(f"{pod['metadata']['name']} is restricted, as it runs", not violations(pod["spec"]),
+                     violations(pod["spec"]))
+    found = set(violations(site.pods("device-plugin")[0]["spec"]))
+    report.check("the device plugin breaks only what it must", found == PLUGIN_NEEDS, found ^ PLUGIN_NEEDS)
+    report.eventually("nodes offer what the plugin was told to", lambda: _offered(site), 90)
+    report.eventually("every plugin reports its node", lambda: (
+        {item["metadata"]["name"] for item in site.api.list("gpunodes")} == {"na", "nb", "nc", "nd"}, ""), 30)
+    restarts = [c["restartCount"] for part in ("operator", "device-plugin") for pod in site.pods(part)
+                for c in pod["status"]["containerStatuses"]]
+    report.check("nothing was restarted on the way", not any(restarts), site.kubectl("-n", NAMESPACE, "get", "pods"))
+
+
+def _offered(site):
+    allocatable = {node["metadata"]["name"]: node["status"]["allocatable"] for node in site.api.list("nodes")}
+    found = [allocatable[name].get("nvidia.com/gpu") for name in ("na", "nb", "nc")]
+    found.append(allocatable["nd"].get("gpupool.dev/vgpu"))
+    return found == ["1", "1", "1", "30"], found

@@ -1,0 +1,58 @@
+"""What the programs asked of the API server, against what their roles allow: no more, and no less."""
+
+import json
+import os
+
+from site_under_test import NAMESPACE
+
+# Allowed, and not to be seen in every run: (resource, verb) and why.
+RARE = {
+    "operator": {
+        ("nodes", "get"): "a live look before a write, where the cache may be behind",
+        ("pods", "get"): "the same", ("jobs", "get"): "the same", ("statefulsets", "get"): "the same",
+        ("services", "get"): "the same", ("gpunodes", "get"): "the same", ("gpupools", "get"): "the same",
+        ("gpujobs", "get"): "the same",
+        ("gpujobs/finalizers", "update"): "is asked by the API server itself, of an owner reference",
+        ("events", "patch"): "an event that is repeated",
+        ("gpujobs", "delete"): "ttlSecondsAfterFinished",
+    },
+    "device-plugin": {("gpunodes", "patch"): "gives a GpuNode that it did not make its owner"},
+}
+
+
+def check(site):
+    used = _used(os.path.join(site.cluster.folder(), "audit.log"))
+    for component in ("operator", "device-plugin"):
+        name = "gpupool-" + component
+        calls, refused = used.get(name, (set(), set()))
+        allowed = _allowed(site, name)
+        site.report.check(f"{name} was refused nothing", not refused, refused)
+        site.report.check(f"{name} did nothing but what its roles say", calls <= allowed, calls - allowed)
+        idle = allowed - calls - set(RARE[component])
+        site.report.check(f"{name} may do nothing that it does not", not idle, sorted(idle))
+        gone = set(RARE[component]) - allowed
+        site.report.check(f"the list of what {name} rarely does is true", not gone, gone)
+
+
+def _used(path):
+    """{account: ({(resource, verb)} that passed, the same that was refused)}"""
+    found, prefix = {}, f"system:serviceaccount:{NAMESPACE}:"
+    with open(path, encoding="utf-8") as log:
+        for line in log:
+            entry = json.loads(line)
+            user, reference = entry["user"]["username"], entry.get("objectRef")
+            if not user.startswith(prefix) or not reference or "resource" not in reference:
+                continue
+            resource = "/".join(filter(None, (reference["resource"], reference.get("subresource"))))
+            code = entry.get("responseStatus", {}).get("code", 200)
+            found.setdefault(user.removeprefix(prefix), (set(), set()))[code == 403].add((resource, entry["verb"]))
+    return found
+
+
+def _allowed(site, name):
+    roles = [site.api.get("clusterroles", name)]
+    text = site.kubectl("-n", NAMESPACE, "get", "roles", "-o", "json")
+    if name == "gpupool-operator":
+        roles += json.loads(text)["items"]
+    return {(resource, verb) for role in roles for rule in role["rules"]
+            for resource in rule["resources"] for verb in rule["verbs"]}
