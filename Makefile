@@ -24,7 +24,7 @@ images: build ## make the container images, as archives in build/images
 package: deps ## make the Debian package of gpupool-preflight, in build/packages
 	@cmake --preset release
 	@cmake --build --preset release --target gpupool-preflight
-	@cd build && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} cpack -G DEB
+	@cd build && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct || echo 0)} cpack -G DEB
 
 demo: build ## run the examples on a cluster of three nodes; KEEP=1 leaves it up
 	@cmake --build --preset release --target gpupool_fake_nvml
