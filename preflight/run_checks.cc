@@ -108,6 +108,7 @@ constexpr std::array kChecks{
 
 std::vector<std::string> check_names() {
   std::vector<std::string> names;
+  names.reserve(kChecks.size());
   for (const Check& check : kChecks) names.emplace_back(check.name);
   return names;
 }

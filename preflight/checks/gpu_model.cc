@@ -16,6 +16,7 @@ std::string kinds_of(const std::vector<inventory::Gpu>& gpus) {
   std::map<std::string, std::size_t> kinds;
   for (const auto& gpu : gpus) ++kinds[gpu.model + " (" + std::to_string(gpu.memory_mib) + " MiB)"];
   std::vector<std::string> parts;
+  parts.reserve(kinds.size());
   for (const auto& [kind, count] : kinds) parts.push_back(std::to_string(count) + " x " + kind);
   return joined(parts, ", ");
 }

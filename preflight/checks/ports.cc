@@ -55,6 +55,7 @@ void judge_taken(const PortFacts& facts, const Expected& expected, Judgement& ju
 
 std::vector<std::uint16_t> node_ports() {
   std::vector<std::uint16_t> ports;
+  ports.reserve(kPorts.size());
   for (const Expected& expected : kPorts) ports.push_back(expected.port);
   return ports;
 }
