@@ -62,6 +62,8 @@ std::vector<std::uint16_t> node_ports() {
 
 Finding judge_ports(const std::vector<PortFacts>& facts) {
   Judgement judgement("ports");
+  if (facts.empty())
+    judgement.warn("which ports are taken cannot be seen", "look for 10250, 10248 and 10256: ss -ltnp");
   for (const PortFacts& port : facts) {
     if (!port.taken) {
       judgement.note(std::to_string(port.port) + " free");

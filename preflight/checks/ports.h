@@ -18,6 +18,7 @@ struct PortFacts {
 // The ports that a node's components listen on, in the order in which they are told of.
 std::vector<std::uint16_t> node_ports();
 
+// Empty: what listens cannot be seen.
 Finding judge_ports(const std::vector<PortFacts>& facts);
 
 }  // namespace gpupool::checks

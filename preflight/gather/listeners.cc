@@ -53,9 +53,11 @@ void add_listeners(const std::string& table, bool v6, std::vector<Listener>& all
 
 }  // namespace
 
-std::vector<Listener> listeners(const HostRoot& root) {
+std::optional<std::vector<Listener>> listeners(const HostRoot& root) {
+  const auto v4 = root.read("/proc/net/tcp");
+  if (!v4) return std::nullopt;
   std::vector<Listener> all;
-  add_listeners(root.read("/proc/net/tcp").value_or(""), false, all);
+  add_listeners(*v4, false, all);
   add_listeners(root.read("/proc/net/tcp6").value_or(""), true, all);
   return all;
 }

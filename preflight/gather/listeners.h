@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "gather/host_root.h"
@@ -16,7 +17,8 @@ struct Listener {
   std::uint64_t inode = 0;
 };
 
-// From /proc/net/tcp and tcp6.
-std::vector<Listener> listeners(const HostRoot& root);
+// From /proc/net/tcp and tcp6: those of the network that this process is in. Nothing if they cannot be read,
+// as where that /proc does not know this process.
+std::optional<std::vector<Listener>> listeners(const HostRoot& root);
 
 }  // namespace gpupool::gather

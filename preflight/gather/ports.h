@@ -8,7 +8,8 @@
 
 namespace gpupool::gather {
 
-// Asks whoever listens, two seconds each at most. Sees the network that this process is in.
+// Asks whoever listens, two seconds each at most. Sees the network that this process is in; empty if it
+// cannot.
 std::vector<checks::PortFacts> ports(const HostRoot& root, const std::vector<std::uint16_t>& wanted);
 
 }  // namespace gpupool::gather

@@ -132,6 +132,13 @@ runtime_path = "/usr/bin/nvidia-container-runtime"
         self.machine.listen(10250, "nginx")
         self.expect("ports", "fail", "port 10250 of the kubelet is held by nginx", "ss -ltnp 'sport = :10250'")
 
+    def test_ports_where_proc_is_of_others(self):
+        """A /proc of another PID namespace, in which `self` leads nowhere, must not look as if all were free."""
+        self.machine.link("proc/net", "self/net")
+        self.expect("ports", "ok", "10256 free")
+        with servers.Server({}, port=10256):
+            self.expect("ports", "fail", "port 10256 is held by a program that is no kube-proxy", "ss -ltnp")
+
     def test_kernel(self):
         self.expect("kernel", "ok", f"{KERNEL}, overlay, br_netfilter, ip_forward, no swap, host name gpu-1")
         self.machine.write("proc/swaps", "Filename\tType\n/dev/sda2 partition 1 0 -2\n")

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gather/ports.h"
 #include "tests/unit/preflight/temporary_root.h"
 
 namespace gpupool::gather {
@@ -22,7 +23,7 @@ TEST(Listeners, ReadsBothTables) {
                                       "   0: 00000000000000000000000001000000:280A "
                                       "00000000000000000000000000000000:0000 0A 00000000:00000000 "
                                       "00:00000000 00000000     0        0 4713 1 0 100 0\n");
-  const auto all = listeners(machine.root());
+  const auto all = listeners(machine.root()).value();
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].port, 10248);
   EXPECT_EQ(all[0].inode, 4711U);
@@ -34,7 +35,14 @@ TEST(Listeners, ReadsBothTables) {
   EXPECT_EQ(all[1].address[15], 1);
 }
 
-TEST(Listeners, NoneWithoutATable) { EXPECT_TRUE(listeners(test::TemporaryRoot().root()).empty()); }
+TEST(Listeners, UnknownWithoutATable) { EXPECT_FALSE(listeners(test::TemporaryRoot().root())); }
+
+// A /proc of other processes: its `self` leads nowhere.
+TEST(Ports, AreThoseOfThisProcessWhereTheRootCannotTell) {
+  const test::TemporaryRoot machine;
+  machine.link("/proc/net", "self/net");
+  EXPECT_EQ(ports(machine.root(), {1, 2}).size(), 2U);
+}
 
 }  // namespace
 }  // namespace gpupool::gather

@@ -20,6 +20,10 @@ TEST(JudgePorts, FreeOrTheirs) {
       {Verdict::kOk, "10250 kubelet, 10248 kubelet, 10256 kube-proxy"});
 }
 
+TEST(JudgePorts, UnseenIsNotFree) {
+  test::expect_judged(judge_ports({}), {Verdict::kWarn, "cannot be seen", "ss -ltnp"});
+}
+
 TEST(JudgePorts, OfOneThatIsTaken) {
   struct Case {
     PortFacts facts;
