@@ -82,6 +82,7 @@ def read_manifests(kubeconfig, path):
 
 
 def apply_definitions(kubeconfig):
-    kubectl(kubeconfig, "apply", "--validate=false", "-f", os.path.join(ROOT, "crds"))
+    folder = os.path.join(ROOT, "crds", "")  # kubectl follows a link only with the slash at its end
+    kubectl(kubeconfig, "apply", "--validate=false", "-f", folder)
     kubectl(kubeconfig, "wait", "--for=condition=Established", "--timeout=30s", "crd/gpupools.gpupool.dev",
             "crd/gpujobs.gpupool.dev", "crd/gpunodes.gpupool.dev")
