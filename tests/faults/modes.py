@@ -23,7 +23,7 @@ def storms(lab, report, seed):
 
 def races(lab, report, seed, submissions, seconds=None):
     lab.leave_worlds()
-    again = f"--races --submissions {submissions} --seed {seed}"
+    again = f"--races --submissions {submissions or MANY} --seed {seed}"
     Race(lab, report, seed, submissions or MANY, again, seconds).run()
 
 

@@ -7,7 +7,7 @@ import sys
 import modes
 
 POINTS = 200
-RACE_SECONDS = 60
+SUBMISSIONS = 96
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run")
 LIMIT = 1500  # only for hangs
 
@@ -18,7 +18,7 @@ def sample(lab, report, seed):
     points = subprocess.Popen(command, env=own, stdout=subprocess.PIPE, text=True)
     try:
         modes.checker(lab, report, seed)
-        modes.races(lab, report, seed, None, RACE_SECONDS)
+        modes.races(lab, report, seed, SUBMISSIONS)
         modes.storms(lab, report, seed)
         said = points.communicate(timeout=LIMIT)[0]
     finally:

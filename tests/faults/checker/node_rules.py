@@ -32,14 +32,38 @@ class HeldNodeCarriesLease(NodeRule):
 
 
 class MarksNameHolder(NodeRule):
-    """Taint, label and annotation come and go together, and belong to a job that lives and has the node."""
+    """Taint, label and annotation come and go together, and belong to a job that lives and has the node.
+
+    An API server that is asked to delete a job while it gets its finalizer may remove it regardless: it looks for
+    finalizers first and then deletes whatever is there. Nobody can take nodes so that this never shows, so the marks of
+    a job that was gone without having been marked for deletion have 5 s.
+    """
 
     name = "a mark on a node names a living job that has it"
+    LIMIT = 5.0
+
+    def __init__(self):
+        super().__init__()
+        self._orphaned = {}  # (node, value): since when
+
+    def look(self, change, state):
+        yield from super().look(change, state)
+        present = {(node, value) for node, value in self._orphaned if node in state.nodes and
+                   value in (*state.nodes[node].taints, state.nodes[node].label)}
+        for name in change.places():
+            values = {*state.nodes[name].taints, state.nodes[name].label} if name in state.nodes else ()
+            present |= {(name, value) for value in values if value and job_of(value) in state.vanished}
+        self._orphaned = {key: self._orphaned.get(key, change.when) for key in present}
+        for (node, value), since in self._orphaned.items():
+            if change.when - since > self.LIMIT:
+                yield f"node {node} carries {value} of a job that is gone for more than {self.LIMIT:.0f} s"
 
     def look_at(self, node, state):
         for value in {*node.taints, *([node.label] if node.label else [])}:
             self.checked += 1
             job = state.jobs.get(job_of(value))
+            if job is None and job_of(value) in state.vanished:
+                continue
             if job is None:
                 yield f"node {node.name} carries {value}, and there is no such job"
             elif not job.claims(node) and not job.has_lost(node):

@@ -153,6 +153,17 @@ def a_taint_outlives_the_lease(forger):
     return node
 
 
+def a_taint_outlives_a_job_that_vanished(forger):
+    """Longer than the checker is patient with."""
+    node = forger.node()
+    job = forger.hold(node)
+    forger.api.delete("gpujobs", job, forger.space)
+    begin = time.monotonic()
+    while not forger.complained(node) and time.monotonic() < begin + 30:
+        time.sleep(0.2)
+    return node
+
+
 def a_taint_of_no_pool(forger):
     node = forger.node()
     forger.mark(node, "nobody", key=POOL_TAINT)
@@ -283,7 +294,8 @@ def a_finalizer_stays(forger):
 BROKEN = {
     OneLeasePerNode.name: [two_jobs_have_a_node],
     HeldNodeCarriesLease.name: [a_held_node_carries_nothing],
-    MarksNameHolder.name: [a_taint_names_nobody, a_taint_outlives_the_lease, a_taint_of_no_pool],
+    MarksNameHolder.name: [a_taint_names_nobody, a_taint_outlives_the_lease, a_taint_of_no_pool,
+                           a_taint_outlives_a_job_that_vanished],
     PodOnHeldNode.name: [a_pod_on_a_foreign_node, a_pod_on_a_free_node],
     GpuNotOversubscribed.name: [too_many_slices_reserved, too_many_slices_run, too_many_slices_reported],
     ValueNamesOneThing.name: [a_value_moves, a_value_counts_for_two_attempts, a_number_falls],

@@ -13,6 +13,7 @@ class State:
         self.pods = {}  # UID: Pod
         self.gpus = {}  # node: [(slices there are, slices in use)]
         self.pools = set()
+        self.vanished = set()  # UIDs of jobs that were gone without having been marked for deletion
         self._claimants = collections.defaultdict(set)  # node: UIDs of jobs whose lease names it
         self._on_node = collections.defaultdict(set)  # node: UIDs of pods
 
@@ -40,6 +41,8 @@ class State:
         before, after = self.jobs.pop(uid, None), None if gone else Job.read(job)
         for name in before.places() if before else ():
             self._claimants[name].discard(uid)
+        if before and not after and not before.deleting:
+            self.vanished.add(uid)
         if after:
             self.jobs[uid] = after
             for name in after.places():

@@ -29,6 +29,7 @@ class Race:
         self._api = lab.api
         self._name = lab.new_name()
         self._writers = [Writer(self._api, f"{self._name}-{i}", submissions // WRITERS, seed * 100 + i) for i in range(WRITERS)]
+        self._storm_size = 50 if seconds else max(50, submissions // 20)
         self._problems, self._struck = [], 0
 
     def run(self):
@@ -95,8 +96,8 @@ class Race:
 
     def _storm(self):
         try:
-            delete_storm(self._api, self._name, max(50, self._submissions // 20), self._seed)
-            self._report.injected["jobs deleted in a storm"] += max(50, self._submissions // 20)
+            delete_storm(self._api, self._name, self._storm_size, self._seed)
+            self._report.injected["jobs deleted in a storm"] += self._storm_size
         except Exception:  # pylint: disable=broad-exception-caught
             self._problems.append(traceback.format_exc())
 
