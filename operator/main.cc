@@ -14,6 +14,7 @@
 #include "net/budget_transport.h"
 #include "net/curl_transport.h"
 #include "net/http_server.h"
+#include "net/server_clock.h"
 #include "options.h"
 #include "runtime/manager/manager.h"
 #include "signals.h"
@@ -47,37 +48,39 @@ net::ServerResponse ready_response(const runtime::Manager& manager) {
 // declared before.
 class Operator {
  public:
-  Operator(const Options& options, const kube::RestConfig& config, base::Clock& clock, const base::Log& log)
+  Operator(const Options& options, const kube::RestConfig& config, base::Clock& local, const base::Log& log)
       : options_(options),
         log_(log),
         leadership_(options, config, instance_name(), metrics_, log),
         wire_(make_transport(config.endpoint, "gpupool-operator/" GPUPOOL_VERSION, metrics_, log)),
-        transport_(*wire_, [this](const net::HttpRequest& request) { return leadership_.budget(request); }),
-        client_(transport_, config.tokens.get(), clock, metrics_, client_options(options, config)),
-        caches_(client_, clock, metrics_, log),
+        clock_(local),
+        dated_(*wire_, clock_),
+        transport_(dated_, [this](const net::HttpRequest& request) { return leadership_.budget(request); }),
+        client_(transport_, config.tokens.get(), clock_, metrics_, client_options(options, config)),
+        caches_(client_, clock_, metrics_, log),
         pool_queue_(caches_),
-        children_(client_, caches_, clock, options.launcher_image),
-        node_readiness_(clock),
-        observer_(client_, caches_, children_, pool_queue_, node_readiness_, clock),
+        children_(client_, caches_, clock_, options.launcher_image),
+        node_readiness_(clock_),
+        observer_(client_, caches_, children_, pool_queue_, node_readiness_, clock_),
         job_writer_(client_, caches_),
         node_leases_(client_, caches_),
-        worker_pods_(client_, clock),
+        worker_pods_(client_, clock_),
         job_metrics_(metrics_),
-        events_(client_, "gpupool-operator", instance_name(), clock, metrics_, log),
+        events_(client_, "gpupool-operator", instance_name(), clock_, metrics_, log),
         job_reconciler_({caches_, pool_queue_, observer_, job_writer_, node_leases_, children_, worker_pods_,
-                         job_metrics_, events_, clock}),
-        jobs_({"gpujob", "GpuJob", options.workers, seconds(30)}, job_reconciler_, clock, metrics_, log),
-        pool_reconciler_(client_, caches_, pool_queue_, job_metrics_, clock,
+                         job_metrics_, events_, clock_}),
+        jobs_({"gpujob", "GpuJob", options.workers, seconds(30)}, job_reconciler_, clock_, metrics_, log),
+        pool_reconciler_(client_, caches_, pool_queue_, job_metrics_, clock_,
                          [this](const api::ObjectKey& job) { jobs_.queue().add(job); }),
-        pools_({"gpupool", "GpuPool", 1, seconds(30)}, pool_reconciler_, clock, metrics_, log),
+        pools_({"gpupool", "GpuPool", 1, seconds(30)}, pool_reconciler_, clock_, metrics_, log),
         foreign_pods_(client_, events_, metrics_),
         node_sweeper_(client_, caches_, node_leases_, worker_pods_, foreign_pods_),
-        nodes_({"node-sweeper", "Node", 1, seconds(5)}, node_sweeper_, clock, metrics_, log),
+        nodes_({"node-sweeper", "Node", 1, seconds(5)}, node_sweeper_, clock_, metrics_, log),
         pod_sweeper_(client_, caches_, worker_pods_),
-        pods_({"pod-sweeper", "Pod", 1, seconds(30)}, pod_sweeper_, clock, metrics_, log),
+        pods_({"pod-sweeper", "Pod", 1, seconds(30)}, pod_sweeper_, clock_, metrics_, log),
         node_marker_(client_, caches_),
-        marks_({"node-marker", "Node", 1, seconds(30)}, node_marker_, clock, metrics_, log),
-        manager_(clock, log) {
+        marks_({"node-marker", "Node", 1, seconds(30)}, node_marker_, clock_, metrics_, log),
+        manager_(clock_, log) {
     controllers::connect(caches_, pool_queue_, node_readiness_,
                          {jobs_.queue(), pools_.queue(), nodes_.queue(), pods_.queue(), marks_.queue()});
     manager_.add_last(events_);
@@ -130,6 +133,8 @@ class Operator {
   base::Metrics metrics_;
   Leadership leadership_;
   std::unique_ptr<net::Transport> wire_;
+  net::ServerClock clock_;
+  net::DatedTransport dated_;
   net::BudgetTransport transport_;
   kube::Client client_;
   controllers::Caches caches_;

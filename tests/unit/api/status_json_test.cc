@@ -25,7 +25,8 @@ GpuJobStatus full_status() {
                        {{"a", "uid-a", 2}, {"b", "uid-b", 1}},
                        {{"c", "uid-c", "uid.2"}},
                        outcome::kQueued,
-                       at(3)};
+                       at(3),
+                       at(6)};
   status.lease_sequence = 3;
   status.workers = {2, 1, 1};
   status.attempts = 3;
