@@ -45,6 +45,8 @@ class Answer:
 
     def checks(self):
         """{name: check} of --json."""
+        if not self.out:
+            raise AssertionError(f"exit code {self.code}, nothing but: {self.err}")
         return {check["name"]: check for check in json.loads(self.out)["checks"]}
 
 
