@@ -18,6 +18,7 @@ WRITERS = 8
 SURVIVES = "every foreign edit of a node survives"
 REST = (4, 12)  # seconds between two strikes at an operator: a takeover alone takes three
 JOBS_A_STRIKE = 10
+TROUBLED = 0.5  # of the jobs end while there is trouble; some are deleted, by others or by their TTL, or cannot run
 LIMIT = 300  # only for hangs
 
 
@@ -60,7 +61,8 @@ class Race:
         others = ForeignWriters(self._api, fleet.names(*GPUS), self._seed, self._foreign)
         for thread in (*self._writers, others, *([] if self._foreign else [flaps, storm])):
             thread.start()
-        while any(writer.left for writer in self._writers) and time.monotonic() < end:
+        while time.monotonic() < end and (any(writer.left for writer in self._writers) or
+                                          self._progress() < TROUBLED * self._submissions):
             time.sleep(0.2)
         for writer in self._writers:
             writer.left = 0
