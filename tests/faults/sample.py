@@ -19,6 +19,7 @@ def sample(lab, report, seed):
     try:
         modes.checker(lab, report, seed)
         modes.races(lab, report, seed, SUBMISSIONS)
+        modes.foreign(lab, report, seed)
         modes.storms(lab, report, seed)
         said = points.communicate(timeout=LIMIT)[0]
     finally:
