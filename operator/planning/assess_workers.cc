@@ -193,6 +193,19 @@ std::int64_t rank_of(const api::Pod& pod) {
   return rank;
 }
 
+namespace {
+
+// Stamps are whole seconds, and a replacement may follow within the same one: then the pod that is on its way
+// out is the older one.
+bool is_older(const api::Pod& a, const api::Pod& b) {
+  if (a.metadata.creation_timestamp != b.metadata.creation_timestamp)
+    return a.metadata.creation_timestamp < b.metadata.creation_timestamp;
+  const auto leaves = [](const api::Pod& pod) { return pod.metadata.deleting() || has_ended(pod); };
+  return leaves(a) && !leaves(b);
+}
+
+}  // namespace
+
 std::vector<WorkerView> assess_workers(const std::vector<std::shared_ptr<const api::Pod>>& pods,
                                        const std::string& id, std::int64_t workers,
                                        const std::string& container) {
@@ -202,8 +215,7 @@ std::vector<WorkerView> assess_workers(const std::vector<std::shared_ptr<const a
     const auto rank = rank_of(*pod);
     if (rank < 0 || rank >= workers) continue;
     auto& chosen = by_rank[static_cast<std::size_t>(rank)];
-    if (chosen == nullptr || pod->metadata.creation_timestamp < chosen->metadata.creation_timestamp)
-      chosen = pod.get();
+    if (chosen == nullptr || is_older(*pod, *chosen)) chosen = pod.get();
   }
   std::vector<WorkerView> views;
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {

@@ -156,6 +156,17 @@ TEST(AssessWorkers, OfTwoPodsOfOneRankTheOlderCounts) {
   }
 }
 
+TEST(AssessWorkers, OfTwoPodsOfOneSecondTheOneThatLeavesIsTheOlder) {
+  for (const auto& old : {deleted(running(make_pod("x.1", 0))), evicted(make_pod("x.1", 0))}) {
+    const auto young = make_pod("x.1", 0);
+    for (const bool first : {true, false}) {
+      const auto views =
+          assess_workers({share(first ? old : young), share(first ? young : old)}, "x.1", 1, test::kWorker);
+      EXPECT_EQ(views.at(0).state, WorkerState::kLost);
+    }
+  }
+}
+
 TEST(RankOf, ComesFromTheNameUnlessAJobOwnsIt) {
   auto pod = make_pod("x.1", 12);
   EXPECT_EQ(rank_of(pod), 12);
