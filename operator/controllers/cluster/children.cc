@@ -55,6 +55,23 @@ Children::Made refused(const base::Error& error) {
 
 }  // namespace
 
+Children::Children(kube::Client& client, Caches& caches, base::Clock& clock, std::string launcher_image)
+    : client_(client), caches_(caches), clock_(clock), launcher_image_(std::move(launcher_image)) {
+  forget_deleted(caches.stateful_sets);
+  forget_deleted(caches.batch_jobs);
+  forget_deleted(caches.services);
+}
+
+// What somebody deleted a moment after we made it is gone, whatever we remember.
+template <class K>
+void Children::forget_deleted(runtime::Informer<K>& informer) {
+  informer.on_change([this](const runtime::Change<K>& change) {
+    if (!change.before || (change.after && change.after->metadata.uid == change.before->metadata.uid)) return;
+    const std::lock_guard lock(mutex_);
+    recent_.erase(change.before->metadata.uid);
+  });
+}
+
 base::Result<Children::Made> Children::create_one(const api::ResourceType& type, const api::GpuJob& job,
                                                   const std::string& body, std::stop_token stop) {
   const api::ObjectKey key{job.metadata.ns, planning::child_name(job, job.status.lease->id)};

@@ -23,8 +23,8 @@ struct ChildOptions {
 // The Job, StatefulSet and Service of a GpuJob. Thread-safe.
 class Children {
  public:
-  Children(kube::Client& client, Caches& caches, base::Clock& clock, std::string launcher_image)
-      : client_(client), caches_(caches), clock_(clock), launcher_image_(std::move(launcher_image)) {}
+  // Make it before the handlers that wake whoever reads `cached`, and end it after the caches' informers.
+  Children(kube::Client& client, Caches& caches, base::Clock& clock, std::string launcher_image);
 
   struct Made {
     bool complete = false;                     // all exist and are ours
@@ -50,6 +50,9 @@ class Children {
  private:
   base::Result<Made> create_one(const api::ResourceType& type, const api::GpuJob& job,
                                 const std::string& body, std::stop_token stop);
+
+  template <class K>
+  void forget_deleted(runtime::Informer<K>& informer);
 
   kube::Client& client_;
   Caches& caches_;
