@@ -1,7 +1,9 @@
 """One certificate authority for each cluster, and what it signs."""
 
+import datetime
 import os
 import subprocess
+import tempfile
 
 from .errors import ClusterError
 
@@ -17,27 +19,54 @@ def _key(path):
     os.chmod(path, 0o600)
 
 
+# A database for each certificate: nodes are signed side by side.
+CONFIG = """[ca]
+default_ca = cluster
+[cluster]
+database = {work}/index
+new_certs_dir = {work}
+rand_serial = yes
+default_md = sha256
+policy = names
+x509_extensions = extensions
+[names]
+commonName = supplied
+organizationName = optional
+[extensions]
+{extensions}
+"""
+
+
 def create_authority(folder):
-    _key(f"{folder}/ca.key")
-    _openssl("req", "-x509", "-new", "-key", f"{folder}/ca.key", "-subj", "/CN=gpupool-test-ca", "-days", "30",
-             "-addext", "keyUsage=critical,keyCertSign,digitalSignature", "-out", f"{folder}/ca.crt")
+    _certify(folder, "ca", "/CN=gpupool-test-ca",
+             ["basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,digitalSignature"], "-selfsign")
 
 
 def sign(folder, name, subject, alternatives=()):
     """Writes NAME.key and NAME.crt. With `alternatives` (DNS:x, IP:y) it can serve too."""
-    _key(f"{folder}/{name}.key")
-    _openssl("req", "-new", "-key", f"{folder}/{name}.key", "-subj", subject, "-out", f"{folder}/{name}.csr")
     extensions = ["basicConstraints=CA:FALSE", "keyUsage=digitalSignature",
                   "extendedKeyUsage=clientAuth" + (",serverAuth" if alternatives else "")]
     if alternatives:
         extensions.append("subjectAltName=" + ",".join(alternatives))
-    with open(f"{folder}/{name}.ext", "w", encoding="utf-8") as out:
-        out.write("\n".join(extensions) + "\n")
-    _openssl("x509", "-req", "-in", f"{folder}/{name}.csr", "-CA", f"{folder}/ca.crt", "-CAkey", f"{folder}/ca.key",
-             "-set_serial", str(int.from_bytes(os.urandom(8), "big")), "-days", "30", "-sha256",
-             "-extfile", f"{folder}/{name}.ext", "-out", f"{folder}/{name}.crt")
-    for suffix in ("csr", "ext"):
-        os.unlink(f"{folder}/{name}.{suffix}")
+    _certify(folder, name, subject, extensions, "-cert", f"{folder}/ca.crt")
+
+
+def _certify(folder, name, subject, extensions, *signer):
+    """Valid since yesterday: a client whose clock is slow is to reach the server, as it reaches one that is not new."""
+    _key(f"{folder}/{name}.key")
+    now = datetime.datetime.now(datetime.timezone.utc)
+    since, until = (f"{now + datetime.timedelta(days=days):%Y%m%d%H%M%SZ}" for days in (-1, 30))
+    with tempfile.TemporaryDirectory() as work:
+        _write(f"{work}/index", "")
+        _write(f"{work}/config", CONFIG.format(work=work, extensions="\n".join(extensions)))
+        _openssl("req", "-new", "-key", f"{folder}/{name}.key", "-subj", subject, "-out", f"{work}/request")
+        _openssl("ca", "-batch", "-notext", "-config", f"{work}/config", "-keyfile", f"{folder}/ca.key", *signer,
+                 "-startdate", since, "-enddate", until, "-in", f"{work}/request", "-out", f"{folder}/{name}.crt")
+
+
+def _write(path, text):
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text)
 
 
 def create_all(state, addresses):
