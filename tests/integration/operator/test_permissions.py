@@ -122,7 +122,7 @@ class TakenRuleTest(PermissionCase):
 
     # What becomes impossible, and the job that needs it at its end.
     RULES = [("nodes", "patch", 1), ("pods", "patch", 1), ("jobs", "delete", 1), ("statefulsets", "delete", 2),
-             ("services", "delete", 2), ("pods", "delete", 2)]
+             ("services", "delete", 2)]
 
     def finish_all(self, job, gpus):
         if gpus == 1:
@@ -151,6 +151,16 @@ class TakenRuleTest(PermissionCase):
                 self.assertEqual("False", job.condition("Stalled"))
                 job.delete()
                 job.wait_gone(limit=30)
+
+    def test_pods_that_only_the_garbage_collector_may_delete(self):
+        """It follows the workload; how soon, decides whether the operator complains meanwhile."""
+        self.start_limited()
+        job = self.submit("job", gpus=2)
+        job.wait_phase("Running")
+        self.take("pods", "delete")
+        self.finish_all(job, 2)
+        self.assertEqual(1, job.wait_condition("Complete", limit=45)["attempts"])
+        self.assertEqual("False", job.condition("Stalled"))
 
     def test_rule_to_write_the_status(self):
         """Nothing can be written on the job then: the event and the log have to do."""
