@@ -17,6 +17,12 @@ SANITIZERS = {
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:history_size=4:ignore_noninstrumented_modules=1",
 }
 PARALLEL_TESTS = 4
+# Programs that mostly wait run side by side, each on a control plane or cluster of its own.
+OPERATOR_SHARDS = [
+    ["test_server_own_plane", "test_leader", "test_clock", "test_pools"],
+    ["test_workers", "test_nodes", "test_event_flood", "test_tenants", "test_tenants_nodes", "test_bad_jobs"],
+    ["test_log_limits", "test_leases", "test_permissions", "test_program", "test_queue", "test_server",
+     "test_server_absence", "test_sharing", "test_sharing_pools"]]
 E2E_SHARDS = [["test_gangs"], ["test_nodes"], ["test_examples", "test_lifecycle"],
               ["test_slices", "test_device_plugin"]]
 
@@ -69,22 +75,14 @@ def deploy(result, shell, control_plane):
         counts.add_program(result, "deploy", done)
 
 
-def operator(result, shell, control_plane):
+def operator(result, shell, _control_plane):
     """the operator on a real API server, with kubelets played by the tests"""
-    if _build(result, shell, "release", ["all"], count=False):
-        done = shell.run("operator", ROOT / "tests/integration/operator/run", env=control_plane.variables(), show=True)
-        counts.add_program(result, "operator", done)
+    _sharded(result, shell, "operator", "tests/integration/operator", OPERATOR_SHARDS)
 
 
 def e2e(result, shell, _control_plane):
     """the operator on clusters with nodes"""
-    modules = {path.stem for path in (ROOT / "tests/e2e").glob("test_*.py")}
-    result.check("every module of tests/e2e runs", modules == {name for shard in E2E_SHARDS for name in shard})
-    if _build(result, shell, "release", ["all"], count=False):
-        # Each on a cluster of its own: what they do most is to wait.
-        shards = {f"e2e-{'-'.join(shard)}": (ROOT / "tests/e2e/run", *shard) for shard in E2E_SHARDS}
-        for done in shell.run_together(shards, show=True):
-            counts.add_program(result, "e2e", done)
+    _sharded(result, shell, "e2e", "tests/e2e", E2E_SHARDS)
 
 
 def faults(result, shell, control_plane):
@@ -169,6 +167,16 @@ def _sanitized(result, shell, preset, control_plane):
         return
     _ctest(result, shell, preset, "unit|launcher", prefix=prefix)
     _ctest(result, shell, preset, "integration", control_plane.variables(), prefix=prefix)
+
+
+def _sharded(result, shell, step, folder, shards):
+    modules = {path.stem for path in (ROOT / folder).glob("test_*.py")}
+    result.check(f"every module of {folder} runs", modules == {name for shard in shards for name in shard})
+    if _build(result, shell, "release", ["all"], count=False):
+        programs = {f"{step}-{number}": (ROOT / folder / "run", *(f"{module}." for module in shard))
+                    for number, shard in enumerate(shards, 1)}
+        for done in shell.run_together(programs, show=True):
+            counts.add_program(result, step, done)
 
 
 def _allowed(shell, prefix):

@@ -2,12 +2,29 @@
 
 import os
 import sys
+import time
 import traceback
 import unittest
 
 
+SLOW = 10  # seconds
+
+
 class TellingResult(unittest.TextTestResult):
-    """Shows a failure when it happens: a whole run takes minutes."""
+    """Shows a failure when it happens: a whole run takes minutes. Knows how long each test took."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.seconds = {}
+        self._begin = 0
+
+    def startTest(self, test):  # pylint: disable=invalid-name
+        self._begin = time.monotonic()
+        super().startTest(test)
+
+    def stopTest(self, test):  # pylint: disable=invalid-name
+        super().stopTest(test)
+        self.seconds[test.id()] = time.monotonic() - self._begin
 
     def tell(self, error):
         self.stream.writeln("".join(traceback.format_exception(*error))[-3000:])
@@ -39,6 +56,9 @@ def run_tests(folder, names):
     runner = unittest.TextTestRunner(verbosity=2, stream=sys.stdout, failfast=bool(os.environ.get("FAILFAST")),
                                      resultclass=TellingResult)
     result = runner.run(suite)
+    for name, seconds in sorted(result.seconds.items(), key=lambda each: -each[1]):
+        if seconds >= SLOW:
+            print(f"  {seconds:5.1f} s  {name}")
     # A test whose parts fail one by one is one failed test.
     bad = len({getattr(test, "test_case", test).id() for test, _ in result.failures + result.errors + result.skipped})
     bad += len(result.unexpectedSuccesses)
