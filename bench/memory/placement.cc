@@ -1,0 +1,95 @@
+// How long a pool's queue takes to plan, in memory alone: build/bin/bench_placement [--smoke].
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/support/allocations.h"
+#include "bench/support/results.h"
+#include "planning/choose_nodes.h"
+#include "planning/plan_queue.h"
+#include "tests/unit/planning/builders.h"
+
+namespace {
+
+using namespace gpupool;
+using bench::Results;
+using bench::Sample;
+using Queue = std::vector<std::shared_ptr<const api::GpuJob>>;
+
+std::vector<planning::PoolNode> make_nodes(int count, bool alike) {
+  std::vector<planning::PoolNode> nodes;
+  for (int i = 0; i < count; ++i) {
+    nodes.push_back(test::make_pool_node("node-" + std::to_string(100000 + i), alike || i % 2 == 0 ? 8 : 4));
+  }
+  return nodes;
+}
+
+Queue make_queue(int count, std::int64_t gpus, std::int64_t gpus_per_worker) {
+  Queue queue;
+  for (int i = 0; i < count; ++i) {
+    auto job = test::make_job("job-" + std::to_string(100000 + i), gpus, gpus_per_worker);
+    job.metadata.creation_timestamp = test::at(i);
+    queue.push_back(test::share(std::move(job)));
+  }
+  return queue;
+}
+
+// Milliseconds of each pass.
+template <class Pass>
+Sample repeat(int times, const Pass& pass) {
+  Sample sample;
+  pass();
+  for (int i = 0; i < times; ++i) {
+    const auto began = std::chrono::steady_clock::now();
+    pass();
+    sample.push_back(bench::seconds_since(began) * 1e3);
+  }
+  return sample;
+}
+
+// A gang of 200 whole nodes.
+void gang(Results& results, const std::string& name, int node_count, bool alike, int times) {
+  const auto pool = test::make_pool();
+  const auto nodes = make_nodes(node_count, alike);
+  const auto queue = make_queue(1, 1600, 8);
+  std::size_t chosen = 0;
+  results.sample(
+      name,
+      repeat(times, [&] { chosen = planning::plan_queue(pool, nodes, queue).begin()->second.nodes.size(); }),
+      "ms");
+  if (chosen != 200) results.value(name + " is wrong, nodes", static_cast<double>(chosen), "error");
+}
+
+// All nodes are held but one; everybody waits for one, with GPUs for four workers or for all of a node.
+void waiting(Results& results, const std::string& name, int node_count, int job_count, int times) {
+  const auto pool = test::make_pool();
+  auto nodes = make_nodes(node_count, true);
+  for (auto& node : nodes) node.leased = node.name != nodes.back().name;
+  const auto queue = make_queue(job_count, 8, 8);
+  std::size_t granted = 0;
+  const auto sample = repeat(times, [&] {
+    granted = 0;
+    for (const auto& [key, verdict] : planning::plan_queue(pool, nodes, queue))
+      granted += verdict.nodes.size();
+  });
+  results.sample(name, sample, "ms");
+  if (granted != 1) results.value(name + " is wrong, nodes", static_cast<double>(granted), "error");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool smoke = argc > 1 && std::strcmp(argv[1], "--smoke") == 0;
+  Results results("placement");
+  const int times = smoke ? 5 : 1000;
+  gang(results, "gang of 200 on 1,000 nodes", 1000, true, times);
+  gang(results, "gang of 200 on 20,000 nodes", 20000, true, smoke ? 2 : 200);
+  gang(results, "gang of 200 on 1,000 nodes of two sizes", 1000, false, smoke ? 2 : 200);
+  waiting(results, "1,000 waiting, one of 1,000 nodes freed", 1000, 1000, smoke ? 1 : 10);
+  if (!smoke) {
+    waiting(results, "2,500 waiting, one of 1,000 nodes freed", 1000, 2500, 5);
+    waiting(results, "10,000 waiting, one of 1,000 nodes freed", 1000, 10000, 5);
+  }
+  results.print();
+}
