@@ -49,18 +49,20 @@ void settle_status(api::GpuJobStatus& status, std::int64_t generation, const std
   const bool succeeded = !held && status.phase == phase::kSucceeded;
   const bool failed = !held && status.phase == phase::kFailed;
   const bool suspended = status.phase == phase::kSuspended;
+  const bool running = status.phase == phase::kRunning;
   const bool stuck = stalled.has_value() || failed;  // kstatus calls a resource failed when it is Stalled
+  // As for a batch/v1 Job, kstatus' InProgress ends when the workers run: what was applied is done.
+  const bool reconciling = !stuck && !succeeded && !suspended && !running;
   const bool leased = held && status.lease->state != api::lease_state::kTaking &&
                       status.lease->state != api::lease_state::kReleasing;
   Conditions conditions(status, generation, now);
   const auto& reason = status.reason;
-  conditions.set("Reconciling", !stuck && !succeeded && !suspended, reason, "");
+  conditions.set("Reconciling", reconciling, reason, reconciling ? status.message : "");
   conditions.set("Stalled", stuck, stuck ? reason : "NotStalled", stuck ? status.message : "");
   conditions.set("Complete", succeeded, succeeded ? reason : "NotComplete", succeeded ? status.message : "");
   conditions.set("Failed", failed, failed ? reason : "NotFailed", failed ? status.message : "");
   conditions.set("Suspended", suspended, suspended ? reason : "NotSuspended", "");
   conditions.set("Leased", leased, leased ? "NodesHeld" : "NoNodes", "");
-  const bool running = status.phase == phase::kRunning;
   conditions.set("Running", running, running ? reason : "NotRunning", "");
 }
 

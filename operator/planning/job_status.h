@@ -10,8 +10,9 @@ namespace gpupool::planning {
 
 // Makes conditions, reason and message agree with phase and lease; every status that is written goes through
 // here. Conditions are kstatus' (Reconciling, Stalled) and batch/v1's (Complete, Failed, Suspended) at once,
-// plus Leased and Running. Complete and Failed become true when the last node has been given back, so that
-// whoever waits for them finds nothing left over.
+// plus Leased and Running. Reconciling is true while the job waits in the queue, starts, starts again or
+// gives nodes back, not while its workers run. Complete and Failed become true when the last node has been
+// given back, so that whoever waits for them finds nothing left over.
 void settle_status(api::GpuJobStatus& status, std::int64_t generation, const std::optional<Problem>& stalled,
                    base::WallTime now);
 

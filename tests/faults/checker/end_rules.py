@@ -14,7 +14,7 @@ def unexplained(api):
     jobs, complaints = [job for job in api.list("gpujobs") if job["metadata"]["name"] != CLOCK], []
     for job in jobs:
         status = job.get("status") or {}
-        said = [c for c in status.get("conditions", []) if c["type"] in ("Reconciling", "Stalled", "Suspended")
+        said = [c for c in status.get("conditions", []) if c["type"] in ("Reconciling", "Running", "Stalled", "Suspended")
                 and c["status"] == "True" and c.get("reason")]
         if status.get("phase") not in OVER and not (status.get("reason") and status.get("message") and said):
             complaints.append(f"{job['metadata']['namespace']}/{job['metadata']['name']} has not ended: {status}")

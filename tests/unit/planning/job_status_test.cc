@@ -26,7 +26,7 @@ std::vector<Case> cases() {
       {"QueuedAndStalled", phase::kQueued, nullptr, Problem{"InvalidSpec", "m"}, {"Stalled"}},
       {"Taking", phase::kStarting, state::kTaking, nullopt, {"Reconciling"}},
       {"Held", phase::kStarting, state::kHeld, nullopt, {"Reconciling", "Leased"}},
-      {"Running", phase::kRunning, state::kRunning, nullopt, {"Reconciling", "Leased", "Running"}},
+      {"Running", phase::kRunning, state::kRunning, nullopt, {"Leased", "Running"}},
       {"RunningStalled",
        phase::kRunning,
        state::kRunning,
@@ -48,6 +48,7 @@ TEST_P(Conditions, AgreeWithPhaseAndLease) {
   api::GpuJobStatus status;
   status.phase = wanted.phase;
   status.reason = "Why";
+  status.message = "in words";
   if (wanted.lease != nullptr) status.lease = test::make_lease(test::make_job(), wanted.lease, {"a"});
   settle_status(status, 7, wanted.stalled, test::at(5));
   EXPECT_EQ(status.observed_generation, 7);
@@ -57,7 +58,11 @@ TEST_P(Conditions, AgreeWithPhaseAndLease) {
     EXPECT_EQ(condition.observed_generation, 7);
     EXPECT_FALSE(condition.reason.empty());
     EXPECT_TRUE(condition.last_transition_time.has_value());
-    if (condition.status == "True") are_true.insert(condition.type);
+    if (condition.status != "True") continue;
+    are_true.insert(condition.type);
+    if (condition.type == "Reconciling") {
+      EXPECT_EQ(condition.message, "in words");  // what kstatus shows
+    }
   }
   EXPECT_EQ(are_true, wanted.conditions_that_are_true);
   EXPECT_EQ(status.reason, wanted.stalled ? wanted.stalled->reason : "Why");
