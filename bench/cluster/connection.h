@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "kube/client.h"
+#include "kube/config/rest_config.h"
+#include "net/curl_transport.h"
+
+namespace gpupool::bench {
+
+// A way to the API server exactly as the operator's: same transport, same client, no rate limit of ours.
+class Connection {
+ public:
+  // Ends the program (1) if the kubeconfig cannot be read. user_agent tells its requests apart in an audit
+  // log.
+  Connection(const std::string& kubeconfig, const std::string& user_agent);
+
+  kube::Client& client() { return client_; }
+  base::Clock& clock() { return clock_; }
+  base::Metrics& metrics() { return metrics_; }
+  const base::Log& log() const { return log_; }
+
+ private:
+  net::CurlGlobal curl_;
+  base::SystemClock clock_;
+  base::Metrics metrics_;
+  base::Log log_{base::LogLevel::kWarning};
+  kube::RestConfig config_;
+  net::CurlTransport transport_;
+  kube::Client client_;
+};
+
+// SIGTERM and SIGINT end these programs. block_signals comes before any thread; wait_for_signal returns when
+// one has come.
+void block_signals();
+void wait_for_signal();
+
+}  // namespace gpupool::bench

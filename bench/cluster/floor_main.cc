@@ -1,0 +1,22 @@
+// Serves one-GPU jobs with as few writes as the protocol allows until SIGTERM; says "ready" on stdout:
+// bench_floor --kubeconfig FILE [--workers N (4)] [--gpu-resource NAME].
+#include <cstdio>
+
+#include "bench/cluster/floor.h"
+#include "bench/support/arguments.h"
+
+int main(int argc, char** argv) {
+  using namespace gpupool;
+  const bench::Arguments arguments(argc, argv);
+  bench::block_signals();
+  bench::Connection connection(arguments.text("kubeconfig"), "bench-floor");
+  bench::Floor floor(connection, arguments.text("gpu-resource", "nvidia.com/gpu"),
+                     static_cast<int>(arguments.number("workers", 4)));
+  if (!floor.start()) {
+    std::fprintf(stderr, "bench_floor: the caches are not full after a minute\n");
+    return 1;
+  }
+  std::puts("ready");
+  std::fflush(stdout);
+  bench::wait_for_signal();
+}

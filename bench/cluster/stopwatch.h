@@ -1,0 +1,54 @@
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "api/core/node.h"
+#include "api/core/pod.h"
+#include "api/core/workload.h"
+#include "api/v1alpha1/gpu_job.h"
+#include "bench/cluster/connection.h"
+#include "bench/support/results.h"
+#include "runtime/cache/informer.h"
+
+namespace gpupool::bench {
+
+// When which stage of each job of one namespace was first seen, as anybody who watches sees it.
+class Stopwatch {
+ public:
+  enum Stage { kSubmitted, kChild, kRunning, kEnded, kDeleted, kFree, kDone, kGone, kStages };
+
+  Stopwatch(Connection& connection, const std::string& ns);
+  ~Stopwatch();
+  // Returns once its watches have begun; false if they have not within a minute.
+  bool start();
+  void note(const std::string& job, Stage stage);
+  // Until so many jobs have come so far; false after `limit`, or if a job has failed.
+  bool wait_for(Stage stage, std::size_t jobs, std::chrono::seconds limit);
+  // Seconds from one stage to the other, of the jobs that have seen both.
+  Sample between(Stage from, Stage to);
+  // Seconds from the first job's `from` to the last one's `to`.
+  double span(Stage from, Stage to);
+
+ private:
+  using Times = std::map<std::string, base::SteadyTime>;
+  void on_node(const runtime::Change<api::Node>& change);
+
+  Connection& connection_;
+  const std::string ns_;
+  runtime::Informer<api::GpuJob> jobs_;
+  runtime::Informer<api::BatchJob> children_;
+  runtime::Informer<api::Pod> pods_;
+  runtime::Informer<api::Node> nodes_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  Times times_[kStages];  // by job
+  bool failed_ = false;
+  std::vector<std::jthread> running_;  // last: they use the rest
+};
+
+}  // namespace gpupool::bench

@@ -1,0 +1,94 @@
+"""Bursts of jobs: the operator beside the floor, on one control plane, in turn."""
+
+import time
+
+from suite.programs import call
+
+WORKERS = 4  # the operator's own number, and the floor's
+EVENTS = ("create events", "patch events")
+
+
+def _burst(plane, jobs, *arguments):
+    return call("bench_burst", "--kubeconfig", plane.kubeconfig, "--namespace", plane.namespace(), "--pool", "bench",
+                "--jobs", jobs, *arguments)
+
+
+def _seconds(output, name):
+    return next(entry["value"] for entry in output["results"] if entry["name"] == name)
+
+
+def _count(results, benchmark, plane, agent, jobs):
+    """Requests for each job, told apart by what they are for."""
+    writes, reads, conflicts = plane.audit.counts(agent)
+    events = sum(writes.pop(name, 0) for name in EVENTS)
+    pool = sum(writes.pop(name, 0) for name in ("patch gpupools", "patch gpupools/status"))
+    results.add(benchmark, "API writes a job", sum(writes.values()) / jobs, "writes")
+    for name, count in sorted(writes.items()):
+        results.add(benchmark, f"  {name}", count / jobs, "writes")
+    results.add(benchmark, "  of them conflicts", sum(conflicts.values()) / jobs, "writes")
+    results.add(benchmark, "Events a job", events / jobs, "writes")
+    results.add(benchmark, "writes of the pool's status", pool, "writes")
+    results.add(benchmark, "API reads a job", sum(reads.values()) / jobs, "reads")
+    for name, count in sorted(reads.items()):
+        results.add(benchmark, f"  {name}", count / jobs, "reads")
+
+
+def bursts(results, plane, jobs, nodes, runs):
+    """From the first submission to the last job that has ended and given back its node."""
+    plane.need_nodes(nodes)
+    benchmark = f"burst of {jobs} on {plane.nodes} nodes"
+    with plane.player(0):
+        for _ in range(runs):
+            with plane.floor(WORKERS):
+                plane.audit.begin()
+                floor = _burst(plane, jobs)
+                _count(results, benchmark + ", floor", plane, "bench-floor", jobs)
+            with plane.operator() as operator:
+                plane.audit.begin()
+                cpu = operator.cpu_seconds()
+                ours = _burst(plane, jobs)
+                results.add(benchmark, "operator CPU a job", (operator.cpu_seconds() - cpu) / jobs * 1e3, "ms")
+                results.add(benchmark, "operator memory at most", operator.memory_mib("VmHWM"), "MiB")
+                _count(results, benchmark, plane, operator.agent, jobs)
+            for name in ("all jobs", "all jobs gone"):
+                results.add(benchmark, f"{name}: operator", _seconds(ours, name), "s")
+                results.add(benchmark, f"{name}: floor", _seconds(floor, name), "s")
+                results.add(benchmark, f"{name}: operator / floor", _seconds(ours, name) / _seconds(floor, name), "x")
+
+
+def steady(results, plane, nodes, seconds):
+    """What an operator with nothing to do asks the API server for, its watches aside."""
+    plane.need_nodes(nodes)
+    with plane.operator() as operator:
+        time.sleep(2)  # it is ready, and has written what it had to
+        plane.audit.begin()
+        cpu = operator.cpu_seconds()
+        time.sleep(seconds)
+        writes, reads, _ = plane.audit.counts(operator.agent)
+        results.add("steady state", "API reads a minute", sum(reads.values()) * 60 / seconds, "reads")
+        results.add("steady state", "API writes a minute", sum(writes.values()) * 60 / seconds, "writes")
+        results.add("steady state", "CPU", (operator.cpu_seconds() - cpu) / seconds * 1e3, "mCPU")
+
+
+def latency(results, plane, jobs, nodes, runs):
+    """One job after the other, for an operator that has nothing else to do, and for the floor."""
+    plane.need_nodes(nodes)
+    for _ in range(runs):
+        with plane.player(0):
+            for name, subject in (("floor", plane.floor), ("operator", lambda _: plane.operator())):
+                with subject(WORKERS):
+                    output = _burst(plane, jobs, "--threads", 1, "--gap-ms", 200)
+                for entry in output["results"]:
+                    if " to " in entry["name"]:
+                        entry = {key: value * 1e3 if isinstance(value, float) else value for key, value in entry.items()}
+                        results.take(f"latency on an idle {name}", {"results": [{**entry, "unit": "ms"}]})
+
+
+def teardown(results, plane, jobs, nodes, runs):
+    """All of so many running jobs are deleted at once."""
+    plane.need_nodes(nodes)
+    with plane.player(-1):
+        for _ in range(runs):
+            with plane.operator():
+                output = _burst(plane, jobs, "--end", "delete")
+            results.take(f"teardown of {jobs} jobs", output)

@@ -1,0 +1,65 @@
+"""Results of several runs: medians and spread, as a table, as JSON, and against what was promised."""
+
+import json
+import statistics
+
+
+class Results:
+    def __init__(self, machine):
+        self.machine = machine
+        self.runs = {}  # (benchmark, name) -> [entry of each run]
+
+    def add(self, benchmark, name, value, unit, **more):
+        self.runs.setdefault((benchmark, name), []).append({"value": value, "unit": unit, **more})
+
+    def take(self, benchmark, output):
+        """The JSON object that a program of bench/ prints."""
+        for entry in output["results"]:
+            entry = dict(entry)
+            self.add(benchmark, entry.pop("name"), entry.pop("value"), entry.pop("unit"), **entry)
+
+    def rows(self):
+        for (benchmark, name), entries in self.runs.items():
+            values = [entry["value"] for entry in entries]
+            row = {"benchmark": benchmark, "name": name, "unit": entries[0]["unit"], "runs": len(values),
+                   "median": statistics.median(values), "min": min(values), "max": max(values)}
+            for tail in ("p99", "p999"):
+                if tail in entries[0]:
+                    row[tail] = statistics.median(entry[tail] for entry in entries)
+            yield row
+
+    def print(self):
+        rows = list(self.rows())
+        if not rows:
+            return
+        width = max(len(row["name"]) for row in rows)
+        shown = None
+        for row in rows:
+            if row["benchmark"] != shown:
+                shown = row["benchmark"]
+                print(f"\n{shown:{width}}       median          p99          min          max  runs")
+            tail = f"{row['p99']:12.5g}" if "p99" in row else " " * 12
+            print(f"{row['name']:{width}} {row['median']:12.5g} {tail} {row['min']:12.5g} {row['max']:12.5g} "
+                  f"{row['runs']:5}  {row['unit']}")
+
+    def write(self, path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"machine": self.machine, "results": list(self.rows())}, indent=1) + "\n")
+
+    def broken_budgets(self, path):
+        """What does not depend on the machine must stay below its budget."""
+        budgets = json.loads(path.read_text())
+        for row in self.rows():
+            if row["unit"] == "error":
+                yield f"{row['benchmark']}: {row['name']} {row['median']:g}"
+            most = budgets.get(row["benchmark"], {}).get(row["name"])
+            if most is not None and row["median"] > most:
+                yield f"{row['benchmark']}: {row['name']} is {row['median']:g} {row['unit']}, and may be {most:g}"
+
+    def without_budget(self, path):
+        """Budgets of what was not measured although its benchmark ran: a renamed result would escape them."""
+        measured = {(benchmark, name) for benchmark, name in self.runs}
+        ran = {benchmark for benchmark, _ in self.runs}
+        return [f"{benchmark}: {name} has a budget and was not measured"
+                for benchmark, names in json.loads(path.read_text()).items() if benchmark in ran
+                for name in names if (benchmark, name) not in measured]
