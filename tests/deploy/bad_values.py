@@ -36,5 +36,6 @@ BAD_VALUES = [
     ("metrics: {serviceMonitor: {interval: often}}", "/metrics/serviceMonitor/interval"),
     ("metrics: {services: false, serviceMonitor: {enabled: true}}", "metrics.serviceMonitor.enabled"),
     ("networkPolicy: {apiServerPorts: [70000]}", "/networkPolicy/apiServerPorts/0"),
+    ("placementPolicy: {exemptNamespaces: [Kube_System]}", "/placementPolicy/exemptNamespaces/0"),
     ("fullnameOverride: Not_A_Name", "/fullnameOverride"),
 ]

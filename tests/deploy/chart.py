@@ -8,7 +8,7 @@ import yaml
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CHART = os.path.join(ROOT, "deploy", "helm", "gpupool")
 ALL_ON = ["--set", "metrics.serviceMonitor.enabled=true,metrics.prometheusRule.enabled=true,metrics.dashboard.enabled=true,"
-          "networkPolicy.restrictEgress=true,priorityClass.create=true"]
+          "networkPolicy.restrictEgress=true,priorityClass.create=true,placementPolicy.enabled=true"]
 
 
 class HelmError(Exception):

@@ -13,11 +13,11 @@ sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
 
+from support import deploy  # noqa: E402
 from support.api import Api, ApiError  # noqa: E402
-from support.cluster import apply_definitions, kubectl  # noqa: E402
+from support.cluster import apply_definitions, apply_objects, kubectl  # noqa: E402
 from support.waiting import wait_for  # noqa: E402
 
-DEPLOY = os.path.join(ROOT, "deploy")
 NAMESPACE, ACCOUNT = "gpupool-system", "gpupool-device-plugin"
 NODES = ["deploy-test-a", "deploy-test-b"]
 POLICY_SINCE = 30
@@ -53,7 +53,9 @@ class DeployTest(unittest.TestCase):
     def setUpClass(cls):
         cls.admin = Api(kubeconfig())
         apply_definitions(kubeconfig())
-        kubectl(kubeconfig(), "apply", "-f", os.path.join(DEPLOY, "device-plugin-rbac.yaml"))
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+        apply_objects(kubeconfig(), [namespace, *deploy.objects("device-plugin", "ServiceAccount", "ClusterRole",
+                                                                "ClusterRoleBinding")])
         wait_for("the service account", lambda: cls.admin.find("serviceaccounts", ACCOUNT, NAMESPACE))
         cls.clean()
         cls.addClassCleanup(cls.clean)
@@ -108,7 +110,7 @@ class PolicyTest(DeployTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        kubectl(kubeconfig(), "apply", "-f", os.path.join(DEPLOY, "device-plugin-admission.yaml"))
+        kubectl(kubeconfig(), "apply", "-f", os.path.join(deploy.MANIFESTS, "admission.yaml"))
         cls.plugins = {node: AsPlugin(cls.admin, node) for node in NODES}
 
     def object(self, node):

@@ -12,13 +12,13 @@ sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
 
+from support import deploy  # noqa: E402
 from support.api import Api, ApiError  # noqa: E402
 from support.as_user import AsUser  # noqa: E402
-from support.cluster import apply_definitions, kubectl  # noqa: E402
+from support.cluster import apply_definitions, apply_objects, kubectl  # noqa: E402
 from support.jobs import job_manifest, pool_manifest  # noqa: E402
 from support.waiting import wait_for  # noqa: E402
 
-DEPLOY = os.path.join(ROOT, "deploy")
 NAMESPACE = "deploy-people"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 POLICY_SINCE = 30
@@ -37,7 +37,7 @@ class PeopleTest(unittest.TestCase):
     def setUpClass(cls):
         cls.admin = Api(kubeconfig())
         apply_definitions(kubeconfig())
-        kubectl(kubeconfig(), "apply", "-f", os.path.join(DEPLOY, "roles.yaml"))
+        apply_objects(kubeconfig(), deploy.objects("users"))
         if cls.admin.find("namespaces", NAMESPACE) is None:
             cls.admin.create("namespaces", {"metadata": {"name": NAMESPACE}})
         wait_for("the service account", lambda: cls.admin.find("serviceaccounts", "default", NAMESPACE))
@@ -92,16 +92,33 @@ class RoleTest(PeopleTest):
         viewer = self.bind("viewer", "gpupool-viewer")
         wait_for("the role to be in force", lambda: self.allows(viewer.list, "gpupools"))
         viewer.list("gpunodes")
-        self.refused("cannot list", viewer.list, "gpujobs")
+        viewer.list("gpujobs")
+        self.refused("cannot create", viewer.create, "gpujobs", self.job())
         self.refused("cannot create", viewer.create, "gpupools", pool_manifest("p", {"a": "b"}))
 
-    def test_admin(self):
-        admin = self.bind("pool-admin", "gpupool-admin")
-        wait_for("the role to be in force", lambda: self.allows(admin.list, "gpupools"))
-        admin.create("gpupools", pool_manifest("p", {"a": "b"}), dryRun="All")
-        admin.list("gpujobs")
-        self.refused("cannot create", admin.create, "gpujobs", self.job())
-        self.refused("cannot list", admin.list, "nodes")
+    def test_owner(self):
+        owner = self.bind("owner", "gpupool-owner")
+        wait_for("the role to be in force", lambda: self.allows(owner.list, "gpupools"))
+        owner.create("gpupools", pool_manifest("p", {"a": "b"}), dryRun="All")
+        owner.list("gpujobs")
+        self.refused("cannot create", owner.create, "gpujobs", self.job())
+        self.admin.create("nodes", {"metadata": {"name": "deploy-people"}})
+        self.addCleanup(self.admin.delete, "nodes", "deploy-people")
+        label = {"metadata": {"labels": {"gpupool.dev.node-restriction.kubernetes.io/pool": "p"}}}
+        owner.patch("nodes", "deploy-people", label)
+        self.refused("cannot delete", owner.delete, "nodes", "deploy-people", missing_ok=False)
+        self.refused("cannot patch", owner.patch, "nodes", "deploy-people", {"status": {}}, sub="status")
+        self.refused("cannot list", owner.list, "pods", NAMESPACE)
+
+    def test_what_kubernetes_own_roles_gain(self):
+        gained = {"view": lambda user: user.list("gpujobs", NAMESPACE),
+                  "edit": lambda user: user.create("gpujobs", self.job(), dryRun="All"),
+                  "admin": lambda user: user.create("gpujobs", self.job(), dryRun="All")}
+        for role, does in gained.items():
+            user = self.bind("has-" + role, role, NAMESPACE)
+            wait_for(f"the role {role} to have it", lambda does=does, user=user: self.allows(does, user))
+            self.refused("cannot patch", user.patch, "gpujobs", "job", {"status": {}}, NAMESPACE, "status")
+        self.refused("cannot create", AsUser(self.admin, "has-view").create, "gpujobs", self.job())
 
 
 class PlacementTest(PeopleTest):
@@ -110,7 +127,7 @@ class PlacementTest(PeopleTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        path = os.path.join(DEPLOY, "placement-admission.yaml")
+        path = os.path.join(deploy.MANIFESTS, "placement-admission.yaml")
         kubectl(kubeconfig(), "apply", "-f", path)
         cls.addClassCleanup(kubectl, kubeconfig(), "delete", "-f", path)
 

@@ -1,6 +1,6 @@
 """Simulated GPUs of nodes: tests/fake-nvml in place of NVIDIA's library, and a control file that says which GPUs there are.
 
-The device plugin finds both where deploy/device-plugin.yaml expects the driver's library.
+The device plugin finds both where the manifests expect the driver's library.
 """
 
 import json

@@ -6,13 +6,17 @@ import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
+import yaml
+
 from . import gpus, image_store, processes
 from .errors import ClusterError
 from .node import Node
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-DEPLOY, CRDS = os.path.join(ROOT, "deploy"), os.path.join(ROOT, "crds")
-NAMESPACE, NAME = "gpupool-system", "gpupool-device-plugin"
+MANIFESTS = os.path.join(ROOT, "deploy", "manifests")
+CRDS = os.path.join(ROOT, "crds", "")  # kubectl follows a link only with the slash at its end
+NAMESPACE, NAME, IMAGE = "gpupool-system", "gpupool-device-plugin", "gpupool.dev/device-plugin:dev"
+COMPONENT = "app.kubernetes.io/component"
 
 
 class Programs:
@@ -43,11 +47,9 @@ def install(state):
     kubectl(state, "apply", "--validate=false", "-f", CRDS)
     kubectl(state, "wait", "--for=condition=Established", "--timeout=30s", "crd/gpunodes.gpupool.dev")
     kubectl(state, "api-resources", "--api-group=gpupool.dev")  # lets kubectl forget that it did not know them
-    kubectl(state, "apply", "-f", os.path.join(DEPLOY, "device-plugin-rbac.yaml"))
     if state.facts()["kubelet_minor"] >= 30:  # the first with admission policies and tokens that name a node
-        kubectl(state, "apply", "-f", os.path.join(DEPLOY, "device-plugin-admission.yaml"))
-    objects = _documents(kubectl(state, "create", "--dry-run=client", "--validate=false", "-o", "json", "-f",
-                                 os.path.join(DEPLOY, "device-plugin.yaml")))
+        kubectl(state, "apply", "-f", os.path.join(MANIFESTS, "admission.yaml"))
+    objects = _manifests()
     config = configuration(state.facts().get("splits", {}))
     for item in objects:
         if item["kind"] == "ConfigMap":
@@ -71,6 +73,7 @@ def adapt(daemon_set, config):
     template = spec["template"]
     template["metadata"]["annotations"] = {"configuration": hashlib.sha256(config.encode()).hexdigest()}
     del template["spec"]["affinity"]
+    template["spec"]["containers"][0]["image"] = IMAGE
     template["spec"]["containers"][0]["env"].append({"name": "GPUPOOL_FAKE_NVML", "value": "/driver/" + gpus.CONTROL})
 
 
@@ -94,7 +97,7 @@ def set_up(state, api, programs):
 
 def describe(state):
     """For a person who wonders why it does not work."""
-    pods = ["-n", NAMESPACE, "-l", "app.kubernetes.io/name=" + NAME]
+    pods = ["-n", NAMESPACE, "-l", COMPONENT + "=device-plugin"]
     try:
         return (kubectl(state, "get", "pods", "-o", "wide", *pods)
                 + kubectl(state, "logs", "--tail=8", "--prefix", *pods))
@@ -110,11 +113,9 @@ def kubectl(state, *arguments, text=None):
     return done.stdout
 
 
-def _documents(text):
-    """The objects of kubectl's output: a List, or one after the other."""
-    decoder, objects, rest = json.JSONDecoder(), [], text.strip()
-    while rest:
-        value, end = decoder.raw_decode(rest)
-        objects += value["items"] if value["kind"] == "List" else [value]
-        rest = rest[end:].lstrip()
-    return objects
+def _manifests():
+    """What install.yaml says of the device plugin, and the namespace it is in."""
+    with open(os.path.join(MANIFESTS, "install.yaml"), encoding="utf-8") as source:
+        objects = [item for item in yaml.safe_load_all(source) if item]
+    return [item for item in objects if item["kind"] == "Namespace"
+            or item["metadata"].get("labels", {}).get(COMPONENT) == "device-plugin"]

@@ -70,19 +70,12 @@ def kubectl(kubeconfig, *arguments, text=None):
     return done.stdout
 
 
-def read_manifests(kubeconfig, path):
-    """The objects of a YAML file."""
-    shown = kubectl(kubeconfig, "create", "--dry-run=client", "--validate=false", "-o", "json", "-f", path)
-    decoder, objects, at = json.JSONDecoder(), [], 0
-    while at < len(shown.rstrip()):
-        value, at = decoder.raw_decode(shown, at)
-        objects += value["items"] if value["kind"] == "List" else [value]
-        at += len(shown[at:]) - len(shown[at:].lstrip())
-    return objects
-
-
 def apply_definitions(kubeconfig):
     folder = os.path.join(ROOT, "crds", "")  # kubectl follows a link only with the slash at its end
     kubectl(kubeconfig, "apply", "--validate=false", "-f", folder)
     kubectl(kubeconfig, "wait", "--for=condition=Established", "--timeout=30s", "crd/gpupools.gpupool.dev",
             "crd/gpujobs.gpupool.dev", "crd/gpunodes.gpupool.dev")
+
+
+def apply_objects(kubeconfig, objects):
+    kubectl(kubeconfig, "apply", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))

@@ -111,7 +111,7 @@ class SliceNode:
 
     def plugin_pod(self):
         (pod,) = [p for p in self.api.list("pods", PLUGIN_NAMESPACE) if p["spec"].get("nodeName") == self.name
-                  and p["metadata"]["labels"].get("app.kubernetes.io/name") == PLUGIN
+                  and p["metadata"]["labels"].get("app.kubernetes.io/component") == "device-plugin"
                   and "deletionTimestamp" not in p["metadata"]]
         return pod
 

@@ -8,8 +8,8 @@ import time
 
 from api_proxy import ApiProxy
 from operator_case import FakeClusterCase
-from support.cluster import read_manifests
-from support.operator_process import ROOT, OperatorProcess, operator_binary
+from support import deploy
+from support.operator_process import OperatorProcess, operator_binary
 from support.waiting import holds_for, wait_for
 
 # For tests of the rule, not of the numbers.
@@ -188,7 +188,7 @@ class LostLeaseTest(LeaderCase):
 
 
 class ElectionRightsTest(LeaderCase):
-    """As an account that may do only what deploy/rbac.yaml says, in another namespace."""
+    """As an account that may do only what deploy/manifests/install.yaml says, in another namespace."""
 
     RBAC = "rbac.authorization.k8s.io"
     NAME = {"name": "gpupool-integration-election"}
@@ -207,7 +207,7 @@ class ElectionRightsTest(LeaderCase):
             "roleRef": {"apiGroup": self.RBAC, "kind": kind, "name": self.NAME["name"]}})
 
     def test_roles_in_deploy_are_enough(self):
-        manifests = read_manifests(self.lab.kubeconfig, os.path.join(ROOT, "deploy", "rbac.yaml"))
+        manifests = deploy.objects("operator")
         self.allow(manifests, "ClusterRole", "clusterroles")
         self.allow(manifests, "Role", "roles", self.namespace)
         config = json.loads(json.dumps(self.api.config))

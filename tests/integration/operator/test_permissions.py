@@ -5,8 +5,8 @@ import os
 import tempfile
 
 from operator_case import FakeClusterCase
-from support.cluster import read_manifests
-from support.operator_process import ROOT, OperatorProcess, operator_binary
+from support import deploy
+from support.operator_process import OperatorProcess, operator_binary
 from support.waiting import holds_for, wait_for
 
 ACCOUNT = "system:serviceaccount:gpupool-system:gpupool-operator"
@@ -32,8 +32,8 @@ class PermissionCase(FakeClusterCase):
         super().clean()
 
     def start_limited(self, drop=None):
-        """drop: (resource, verb) that is taken out of the role in deploy/rbac.yaml."""
-        manifests = read_manifests(self.lab.kubeconfig, os.path.join(ROOT, "deploy", "rbac.yaml"))
+        """drop: (resource, verb) that is taken out of the role in deploy/manifests/install.yaml."""
+        manifests = deploy.objects("operator")
         rules = next(m["rules"] for m in manifests if m["kind"] == "ClusterRole")
         self.rules = json.loads(json.dumps(rules))
         if drop:
