@@ -23,7 +23,7 @@ def soak(lab, report, seed, minutes):
     for number in range(1_000_000):
         turn = seed + 1000 * number
         modes.races(lab, report, turn, ROUND_SUBMISSIONS, max(20, min(180, until - time.monotonic())))
-        modes.foreign(lab, report, turn, ROUND_FOREIGN, max(10, min(60, until - time.monotonic())))
+        modes.foreign(lab, report, turn, ROUND_FOREIGN, max(40, min(60, until - time.monotonic())))
         modes.storms(lab, report, turn)
         modes.all_points(lab, report, turn, SCENARIOS, min(until, time.monotonic() + 300))
         if time.monotonic() > until:

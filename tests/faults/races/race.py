@@ -61,7 +61,7 @@ class Race:
         others = ForeignWriters(self._api, fleet.names(*GPUS), self._seed, self._foreign)
         for thread in (*self._writers, others, *([] if self._foreign else [flaps, storm])):
             thread.start()
-        while time.monotonic() < end and (any(writer.left for writer in self._writers) or
+        while time.monotonic() < end and (any(writer.left for writer in self._writers) or others.idle() or
                                           self._progress() < TROUBLED * self._submissions):
             time.sleep(0.2)
         for writer in self._writers:
@@ -112,7 +112,7 @@ class Race:
     def _judge_others(self, others):
         edits, losses, idle = others.edits(), others.losses(), others.idle()
         self._report.injected.update(edits)
-        self._problems += losses + ([f"these foreign writers have written nothing: {idle}"] if idle else [])
+        self._problems += losses + ([f"these foreign writers have hardly written: {idle}"] if idle else [])
         if self._foreign:
             self._report.checked(SURVIVES, sum(edits.values()))
         for _ in losses:
