@@ -10,7 +10,7 @@ import unittest
 from api_proxy import ApiProxy
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-CRDS = os.path.join(ROOT, "crds")
+CRDS = os.path.join(ROOT, "crds", "")  # kubectl follows a link only with the slash at its end
 EXAMPLES = os.path.join(ROOT, "examples")
 FILES = {"gpunodes": os.path.join(CRDS, "gpupool.dev_gpunodes.yaml"),
          "gpupools": os.path.join(CRDS, "gpupool.dev_gpupools.yaml"),
