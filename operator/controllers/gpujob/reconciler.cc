@@ -69,14 +69,16 @@ base::Result<runtime::Requeue> GpuJobReconciler::reconcile(const api::ObjectKey&
 
 // Its reason and message stay, since they may be the outcome; the next status that is written clears it.
 void GpuJobReconciler::show_forbidden(Pass& pass, const base::Error& error, std::stop_token stop) {
-  api::Condition stalled;
-  stalled.type = "Stalled";
-  stalled.status = "True";
-  stalled.observed_generation = pass.job->metadata.generation;
-  stalled.reason = api::reason::kForbidden;
-  stalled.message = error.message;
   auto status = pass.job->status;
-  api::set_condition(status.conditions, std::move(stalled), tools_.clock.wall());
+  for (const bool is_stalled : {true, false}) {  // never both are true: whoever reads them takes the first
+    api::Condition condition;
+    condition.type = is_stalled ? "Stalled" : "Reconciling";
+    condition.status = is_stalled ? "True" : "False";
+    condition.observed_generation = pass.job->metadata.generation;
+    condition.reason = api::reason::kForbidden;
+    if (is_stalled) condition.message = error.message;
+    api::set_condition(status.conditions, std::move(condition), tools_.clock.wall());
+  }
   if (status == pass.job->status) return;
   tell(*pass.job, {true, api::reason::kForbidden, error.message});
   // Not even that may be allowed; the event and the log have to do then.
