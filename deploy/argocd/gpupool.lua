@@ -1,6 +1,10 @@
 -- Health of a GpuPool: Healthy when jobs can start in it.
 local health = {status = "Progressing", message = "gpupool has not seen it yet"}
 local status = obj.status
+if obj.metadata.deletionTimestamp ~= nil then
+  health.message = "being deleted"
+  return health
+end
 if status == nil or status.observedGeneration ~= obj.metadata.generation then
   return health
 end

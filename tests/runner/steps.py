@@ -74,6 +74,13 @@ def deploy(result, shell, control_plane):
         counts.add_program(result, "deploy", done)
 
 
+def health(result, shell, control_plane):
+    """what Argo CD and Flux say about jobs and pools"""
+    if _build(result, shell, "release", ["all"], count=False):
+        done = shell.run("health", ROOT / "tests/health/run", env=control_plane.variables(), show=True)
+        counts.add_program(result, "health", done)
+
+
 def install(result, shell, _control_plane):
     """the chart on a cluster with nodes: installed, used, upgraded, removed"""
     if _build(result, shell, "release", ["all"], count=False):
@@ -128,8 +135,8 @@ def cluster(result, shell, _control_plane):
 
 
 STEPS = {"build": release, "format": format_check, "layers": layers, "tidy": tidy, "unit": unit,
-         "integration": integration, "crds": crds, "deploy": deploy, "operator": operator, "faults": faults, "e2e": e2e,
-         "install": install, "demo": demo, "asan": asan, "tsan": tsan, "cluster": cluster}
+         "integration": integration, "crds": crds, "deploy": deploy, "health": health, "operator": operator,
+         "faults": faults, "e2e": e2e, "install": install, "demo": demo, "asan": asan, "tsan": tsan, "cluster": cluster}
 
 
 def _static_check(result, shell, name, *command):

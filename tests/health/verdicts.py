@@ -1,0 +1,29 @@
+"""What GitOps tools must say about each fixture. docs/operations.md says why."""
+
+# (kstatus, Argo CD): fixtures
+VERDICTS = {
+    ("InProgress", "Progressing"): [
+        "gpujob-new", "gpujob-edited-unseen", "gpujob-queued-behind-others", "gpujob-queued-no-matching-model",
+        "gpujob-queued-no-such-node", "gpujob-queued-pool-not-found", "gpujob-queued-pool-stalled",
+        "gpujob-queued-pool-stopping", "gpujob-queued-too-large", "gpujob-queued-waiting-for-nodes", "gpujob-taking",
+        "gpujob-starting", "gpujob-placement-refused", "gpujob-restarting", "gpujob-restarting-node-lost",
+        "gpujob-restarting-worker-lost", "gpujob-releasing", "gpujob-releasing-suspended",
+        "gpupool-new", "gpupool-edited-unseen"],
+    ("Current", "Progressing"): ["gpujob-running", "gpujob-running-waiting-for-lost-node"],
+    ("Current", "Suspended"): ["gpujob-suspended"],
+    ("Current", "Healthy"): [
+        "gpujob-succeeded", "gpupool-ready", "gpupool-ready-nodes-in-older-pool", "gpupool-ready-sharing",
+        "gpupool-ready-without-nodes"],
+    ("Failed", "Degraded"): [
+        "gpujob-failed-backoff-limit", "gpujob-failed-deadline", "gpujob-failed-start-timeout",
+        "gpujob-releasing-forbidden", "gpujob-running-spec-changed", "gpujob-stalled-forbidden",
+        "gpujob-stalled-invalid-spec", "gpujob-stalled-invalid-template", "gpujob-stalled-name-conflict",
+        "gpujob-stalled-refused-template", "gpujob-stalled-slice-in-exclusive-pool",
+        "gpupool-stalled-node-name-pattern", "gpupool-stalled-node-selector"],
+    ("Terminating", "Progressing"): [
+        "gpujob-deleting", "gpujob-deleting-unseen", "gpupool-deleting", "gpupool-deleting-unseen"],
+}
+OF = {name: verdict for verdict, names in VERDICTS.items() for name in names}
+
+# Reasons that no fixture shows: nobody can bring them about at will, and others look the same.
+LIKE = {"NodeTaken": "gpujob-queued-waiting-for-nodes", "NodeCordoned": "gpujob-restarting-node-lost"}
