@@ -61,7 +61,7 @@ void gang(Results& results, const std::string& name, int node_count, bool alike,
   if (chosen != 200) results.value(name + " is wrong, nodes", static_cast<double>(chosen), "error");
 }
 
-// All nodes are held but one; everybody waits for one, with GPUs for four workers or for all of a node.
+// All nodes are held but one; everybody waits for one.
 void waiting(Results& results, const std::string& name, int node_count, int job_count, int times) {
   const auto pool = test::make_pool();
   auto nodes = make_nodes(node_count, true);
@@ -77,6 +77,22 @@ void waiting(Results& results, const std::string& name, int node_count, int job_
   if (granted != 1) results.value(name + " is wrong, nodes", static_cast<double>(granted), "error");
 }
 
+// Everybody gets a node.
+void burst(Results& results, const std::string& name, int count, int times) {
+  const auto pool = test::make_pool();
+  const auto nodes = make_nodes(count, true);
+  const auto queue = make_queue(count, 8, 8);
+  std::size_t granted = 0;
+  const auto sample = repeat(times, [&] {
+    granted = 0;
+    for (const auto& [key, verdict] : planning::plan_queue(pool, nodes, queue))
+      granted += verdict.nodes.size();
+  });
+  results.sample(name, sample, "ms");
+  if (granted != queue.size())
+    results.value(name + " is wrong, nodes", static_cast<double>(granted), "error");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -86,6 +102,8 @@ int main(int argc, char** argv) {
   gang(results, "gang of 200 on 1,000 nodes", 1000, true, times);
   gang(results, "gang of 200 on 20,000 nodes", 20000, true, smoke ? 2 : 200);
   gang(results, "gang of 200 on 1,000 nodes of two sizes", 1000, false, smoke ? 2 : 200);
+  burst(results, smoke ? "100 jobs on 100 free nodes" : "1,000 jobs on 1,000 free nodes", smoke ? 100 : 1000,
+        5);
   waiting(results, "1,000 waiting, one of 1,000 nodes freed", 1000, 1000, smoke ? 1 : 10);
   if (!smoke) {
     waiting(results, "2,500 waiting, one of 1,000 nodes freed", 1000, 2500, 5);

@@ -66,8 +66,10 @@ std::optional<std::vector<const PoolNode*>> choose_nodes(std::vector<const PoolN
   std::int64_t slots = 0;
   for (const auto* node : candidates) slots += worker_slots(*node, gpus_per_worker);
   if (slots < workers) return std::nullopt;
-  std::sort(candidates.begin(), candidates.end(),
-            [](const PoolNode* a, const PoolNode* b) { return a->name < b->name; });
+  const auto by_name = [](const PoolNode* a, const PoolNode* b) { return a->name < b->name; };
+  if (!std::is_sorted(candidates.begin(), candidates.end(), by_name)) {  // as a rule they are
+    std::sort(candidates.begin(), candidates.end(), by_name);
+  }
   if (all_alike(candidates)) {  // the usual pool: no need for the table
     const auto each = worker_slots(*candidates[0], gpus_per_worker);
     candidates.resize(static_cast<std::size_t>((workers + each - 1) / each));

@@ -1,8 +1,11 @@
 #include "planning/plan_queue.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
-#include <set>
+#include <string_view>
+#include <tuple>
+#include <unordered_set>
 
 #include "api/core/pod_template.h"
 #include "api/v1alpha1/reasons.h"
@@ -52,13 +55,18 @@ std::vector<api::NodeRef> references(const Nodes& nodes) {
   return refs;
 }
 
-// One pass over a pool's queue.
+// One pass over a pool's queue. What is claimed only grows in it, so jobs that ask for the same as one that
+// got nothing get nothing either: a long queue costs little more than its different demands.
 class QueuePass {
  public:
   QueuePass(const api::GpuPool& pool, const std::vector<PoolNode>& nodes) : pool_(pool) {
-    for (const auto& node : nodes) {
-      by_name_[node.name] = &node;
-      if (gpu_mismatch(node, pool.spec.gpus).empty()) fitting_.push_back(&node);
+    for (const auto& node : nodes) all_.push_back(&node);
+    std::sort(all_.begin(), all_.end(), by_name);
+    for (const auto* node : all_) {
+      if (!gpu_mismatch(*node, pool.spec.gpus).empty()) continue;
+      fitting_.push_back(node);
+      if (!node->leased) free_.push_back(node);
+      if (!node->foreign_taints.empty()) tainted_ = true;
     }
   }
 
@@ -68,41 +76,71 @@ class QueuePass {
   }
 
  private:
-  Nodes schedulable(const Demand& demand, const Nodes& nodes, bool free_only) const {
+  // Workers, GPUs of each, and the template if tolerations matter.
+  using DemandKey = std::tuple<std::int64_t, std::int64_t, std::string_view>;
+
+  static bool by_name(const PoolNode* a, const PoolNode* b) { return a->name < b->name; }
+
+  DemandKey key_of(const Demand& demand) const {
+    const std::string_view pod_template = demand.job.spec.pod_template.text;
+    return {demand.workers, demand.gpus_per_worker, tainted_ ? pod_template : std::string_view()};
+  }
+
+  const PoolNode* find(const std::string& name) const {
+    const auto found =
+        std::lower_bound(all_.begin(), all_.end(), name,
+                         [](const PoolNode* node, const std::string& wanted) { return node->name < wanted; });
+    return found != all_.end() && (*found)->name == name ? *found : nullptr;
+  }
+
+  bool is_free(const PoolNode* node) const { return !node->leased && !claimed_.contains(node); }
+
+  static Nodes schedulable(const Demand& demand, const Nodes& nodes) {
     Nodes kept;
-    for (const auto* node : nodes) {
-      if (!node->usable() || !planning::tolerates(demand.job.spec.pod_template, node->foreign_taints))
-        continue;
-      if (free_only && (node->leased || claimed_.contains(node->name))) continue;
-      kept.push_back(node);
-    }
+    kept.reserve(nodes.size());
+    std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(kept), [&](const PoolNode* node) {
+      return node->usable() && planning::tolerates(demand.job.spec.pod_template, node->foreign_taints);
+    });
     return kept;
   }
 
+  void claim(const Nodes& nodes) {
+    claimed_.insert(nodes.begin(), nodes.end());
+    std::erase_if(free_, [this](const PoolNode* node) { return claimed_.contains(node); });
+  }
+
   Verdict grant(const Nodes& nodes) {
-    for (const auto* node : nodes) claimed_.insert(node->name);
+    claim(nodes);
     return {references(nodes), "", ""};
   }
 
   // The job could run if others gave back: nobody behind it may take what it waits for.
   Verdict wait(const Demand& demand, const Nodes& wanted) {
     const bool behind = std::any_of(wanted.begin(), wanted.end(), [&](const PoolNode* node) {
-      return !node->leased && claimed_.contains(node->name);
+      return !node->leased && claimed_.contains(node);
     });
-    for (const auto* node : wanted) claimed_.insert(node->name);
+    claim(wanted);
     const std::string message = "waiting in pool " + pool_.metadata.name + " for nodes for " + demand.text();
     return behind ? Verdict{{}, reason::kBehindOthers, message + "; jobs before it in the queue come first"}
                   : Verdict{{}, reason::kWaitingForNodes, message};
   }
 
   Verdict decide_any(const Demand& demand) {
-    if (fitting_.empty() && !by_name_.empty()) {
+    const auto refused = refused_.find(key_of(demand));
+    if (refused != refused_.end()) return refused->second;
+    if (const auto now = choose(demand, schedulable(demand, free_))) return grant(*now);
+    auto verdict = why_not(demand);
+    refused_.emplace(key_of(demand), why_not(demand));  // the next one is behind this one
+    return verdict;
+  }
+
+  Verdict why_not(const Demand& demand) {
+    if (fitting_.empty() && !all_.empty()) {
       return {{},
               reason::kNoMatchingModel,
               "no node of pool " + pool_.metadata.name + " has GPUs as spec.gpus of the pool asks for"};
     }
-    if (const auto now = choose(demand, schedulable(demand, fitting_, true))) return grant(*now);
-    const auto possible = schedulable(demand, fitting_, false);
+    const auto possible = schedulable(demand, fitting_);
     if (choose(demand, possible)) return wait(demand, possible);
     if (choose(demand, fitting_)) {
       return {{},
@@ -120,17 +158,17 @@ class QueuePass {
   Verdict decide_named(const Demand& demand) {
     Nodes named;
     for (const auto& name : demand.job.spec.nodes) {
-      const auto found = by_name_.find(name);
-      if (found == by_name_.end()) {
+      const auto* found = find(name);
+      if (found == nullptr) {
         return {
             {}, reason::kNoSuchNode, "node " + name + " of spec.nodes is not in pool " + pool_.metadata.name};
       }
-      if (const auto mismatch = gpu_mismatch(*found->second, pool_.spec.gpus); !mismatch.empty()) {
+      if (const auto mismatch = gpu_mismatch(*found, pool_.spec.gpus); !mismatch.empty()) {
         return {{},
                 reason::kNoMatchingModel,
                 std::string("node ").append(name).append(" of spec.nodes: ").append(mismatch)};
       }
-      named.push_back(found->second);
+      named.push_back(found);
     }
     if (!choose_nodes(named, demand.workers, demand.gpus_per_worker)) {
       return {{}, reason::kTooLarge, "the nodes of spec.nodes are too small for " + demand.text()};
@@ -140,15 +178,21 @@ class QueuePass {
         })) {
       return {{}, reason::kNoMatchingModel, "the nodes of spec.nodes have different GPU models"};
     }
-    if (schedulable(demand, named, true).size() == named.size()) return grant(named);
-    if (schedulable(demand, named, false).size() == named.size()) return wait(demand, named);
-    return {{}, reason::kWaitingForNodes, "a node of spec.nodes is not ready, cordoned or tainted"};
+    if (schedulable(demand, named).size() != named.size()) {
+      return {{}, reason::kWaitingForNodes, "a node of spec.nodes is not ready, cordoned or tainted"};
+    }
+    const bool now =
+        std::all_of(named.begin(), named.end(), [this](const PoolNode* node) { return is_free(node); });
+    return now ? grant(named) : wait(demand, named);
   }
 
   const api::GpuPool& pool_;
-  std::map<std::string, const PoolNode*> by_name_;
-  Nodes fitting_;
-  std::set<std::string> claimed_;
+  Nodes all_;             // in order of name, as the next two
+  Nodes fitting_;         // have GPUs that the pool wants
+  Nodes free_;            // of these, neither leased nor claimed
+  bool tainted_ = false;  // some of these, by others
+  std::unordered_set<const PoolNode*> claimed_;
+  std::map<DemandKey, Verdict> refused_;
 };
 
 }  // namespace

@@ -141,6 +141,27 @@ TEST_F(Queue, ForeignTaintsNeedAToleration) {
   EXPECT_THAT(names(verdict("tolerant").nodes), ElementsAre("a"));
 }
 
+// A long queue is answered by demand, not job by job.
+TEST_F(Queue, WhoAsksForTheSameIsToldTheSame) {
+  nodes_[0].leased = true;
+  for (int i = 0; i < 4; ++i) add(make_job("j" + std::to_string(i), 2, i));
+  EXPECT_EQ(verdict("j0").reason, reason::kWaitingForNodes);
+  for (const auto* name : {"j1", "j2", "j3"}) EXPECT_EQ(verdict(name).reason, reason::kBehindOthers);
+}
+
+TEST_F(Queue, WhoToleratesMoreAsksForSomethingElse) {
+  nodes_ = {make_pool_node("a")};
+  nodes_[0].foreign_taints = {{"team", "x", "NoSchedule"}};
+  add(make_job("first", 1, 0));
+  add(make_job("second", 1, 1));
+  auto tolerant = make_job("tolerant", 1, 2);
+  tolerant.spec.pod_template.text =
+      R"({"spec":{"containers":[],"tolerations":[{"key":"team","operator":"Exists"}]}})";
+  add(tolerant);
+  EXPECT_THAT(names(verdict("tolerant").nodes), ElementsAre("a"));
+  EXPECT_EQ(verdict("second").reason, reason::kWaitingForNodes);
+}
+
 TEST(ReplaceNodes, KeepsWhatIsLeftAndAddsFreeOnes) {
   std::vector<PoolNode> nodes = {make_pool_node("a"), make_pool_node("b"), make_pool_node("c")};
   nodes[0].leased = nodes[1].leased = true;
