@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "api/v1alpha1/data_version.h"
 #include "transport_factory.h"
 
 namespace gpupool {
@@ -42,7 +43,8 @@ Leadership::Leadership(const Options& options, const kube::RestConfig& config, c
   client_options.max_tries = 1;  // the election has its own rhythm
   client_.emplace(*limited_, config.tokens.get(), clock_, metrics, client_options);
   elector_.emplace(*client_, api::ObjectKey{lease_namespace(options, config), options.election.name},
-                   unique_identity(instance), options.election.times, clock_, metrics, log);
+                   unique_identity(instance), options.election.times, api::kDataVersion, clock_, metrics,
+                   log);
 }
 
 std::optional<milliseconds> Leadership::budget(const net::HttpRequest& request) const {

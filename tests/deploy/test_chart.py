@@ -67,6 +67,14 @@ class RenderTest(unittest.TestCase):
                 self.assertEqual(definition["spec"], yaml.safe_load(source)["spec"])
             self.assertEqual(definition["metadata"]["annotations"], {"helm.sh/resource-policy": "keep"})
 
+    def test_data_version_is_the_operators(self):
+        with open(os.path.join(CHART, "Chart.yaml"), encoding="utf-8") as source:
+            known = yaml.safe_load(source)["annotations"]["gpupool.dev/data-version"]
+        with open(os.path.join(ROOT, "operator", "api", "v1alpha1", "data_version.h"), encoding="utf-8") as source:
+            self.assertIn(f"kDataVersion = {known};", source.read())
+        with open(os.path.join(ROOT, "docs", "upgrade.md"), encoding="utf-8") as source:
+            self.assertRegex(source.read(), rf"\n\| [0-9.]+ \| {known} \|")
+
     def test_all_that_is_optional_can_be_off(self):
         off = ("crds.install=false,operator.enabled=false,devicePlugin.enabled=false,rbac.create=false,rbac.userRoles=false,"
                "networkPolicy.enabled=false,metrics.services=false")

@@ -12,11 +12,12 @@ constexpr base::Duration kReleaseLimit = std::chrono::milliseconds(1500);
 }  // namespace
 
 Elector::Elector(kube::Client& client, api::ObjectKey lease, std::string identity, ElectionTimes times,
-                 base::Clock& clock, base::Metrics& metrics, const base::Log& log)
+                 std::int64_t data_version, base::Clock& clock, base::Metrics& metrics, const base::Log& log)
     : client_(client),
       lease_(std::move(lease)),
       identity_(std::move(identity)),
       times_(times),
+      data_version_(data_version),
       clock_(clock),
       log_(log.with({{"lease", lease_.to_string()}, {"identity", identity_}})),
       master_(metrics.gauge("leader_election_master_status",
@@ -27,7 +28,7 @@ Elector::Elector(kube::Client& client, api::ObjectKey lease, std::string identit
 
 void Elector::run(std::stop_token stop) {
   log_.info("Standing for election");
-  while (!stop.stop_requested()) {
+  while (!stop.stop_requested() && !refused_) {
     const auto action = election_.next(clock_.now(), clock_.wall());
     publish();
     if (std::holds_alternative<Election::Lost>(action)) {
@@ -51,6 +52,7 @@ void Elector::perform(const Election::Read& /*read*/, const std::stop_token& sto
   const auto found = kube::get<Lease>(client_, lease_, stop);
   if (found) {
     failing_ = false;
+    if (const auto stored = data_version(*found); stored > data_version_) return refuse(stored);
     election_.on_read(clock_.now(), std::optional(*found));
   } else if (found.error().code == base::ErrorCode::kNotFound) {
     election_.on_read(clock_.now(), std::optional<Lease>());
@@ -62,17 +64,17 @@ void Elector::perform(const Election::Read& /*read*/, const std::stop_token& sto
 
 void Elector::perform(const Election::Create& create, const std::stop_token& stop) {
   const auto sent = clock_.now();
-  const auto made =
-      kube::decode<Lease>(client_.create(Lease::kType, lease_.ns, lease_body(lease_, create.record), stop));
+  const auto made = kube::decode<Lease>(
+      client_.create(Lease::kType, lease_.ns, lease_body(lease_, create.record, data_version_), stop));
   if (!made && !stop.stop_requested()) note(made.error());
   election_.on_written(sent, clock_.now(), made);
 }
 
 void Elector::perform(const Election::Write& write, const std::stop_token& stop) {
   const auto sent = clock_.now();
-  const auto written =
-      kube::decode<Lease>(client_.patch(Lease::kType, lease_, kube::PatchType::kMerge,
-                                        lease_patch(write.resource_version, write.record), "", stop));
+  const auto written = kube::decode<Lease>(
+      client_.patch(Lease::kType, lease_, kube::PatchType::kMerge,
+                    lease_patch(write.resource_version, write.record, data_version_), "", stop));
   if (written) {
     failing_ = false;
   } else if (!stop.stop_requested() && written.error().code != base::ErrorCode::kConflict) {
@@ -89,7 +91,7 @@ void Elector::give_up() {
   auto version = write->resource_version;
   for (int tries = 0; tries < 2; ++tries) {
     const auto done = client_.patch(Lease::kType, lease_, kube::PatchType::kMerge,
-                                    lease_patch(version, write->record), "", {});
+                                    lease_patch(version, write->record, data_version_), "", {});
     if (done) {
       log_.info("Released the lease");
       return;
@@ -103,6 +105,14 @@ void Elector::give_up() {
     if (!found || found->spec.holder != identity_) return;
     version = found->metadata.resource_version;
   }
+}
+
+void Elector::refuse(std::int64_t stored) {
+  refused_ = true;
+  log_.error(
+      "A newer gpupool-operator has worked here and stored what this one would lose; install a version that "
+      "knows it, see docs/upgrade.md",
+      {{"stored", std::to_string(stored)}, {"known", std::to_string(data_version_)}});
 }
 
 std::optional<base::Duration> Elector::term_left() const {

@@ -27,9 +27,16 @@ struct Lease {
   LeaseRecord spec;
 };
 
-std::string lease_body(const api::ObjectKey& key, const LeaseRecord& record);
+// Says in the Lease's annotations which version of the stored data the last leader wrote. It stays when the
+// program is removed, as the data does.
+inline constexpr char kDataVersionAnnotation[] = "gpupool.dev/data-version";
+// 0: it does not say, or says no number.
+std::int64_t data_version(const Lease& lease);
+
+std::string lease_body(const api::ObjectKey& key, const LeaseRecord& record, std::int64_t data_version);
 // A merge patch that the server refuses (409) unless the Lease still has this resourceVersion.
-std::string lease_patch(const std::string& resource_version, const LeaseRecord& record);
+std::string lease_patch(const std::string& resource_version, const LeaseRecord& record,
+                        std::int64_t data_version);
 
 }  // namespace gpupool::runtime
 

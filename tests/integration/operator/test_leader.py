@@ -187,6 +187,30 @@ class LostLeaseTest(LeaderCase):
                   and not self.leads(standby), 4)
 
 
+class DataVersionTest(LeaderCase):
+    """A leader leaves in the Lease which version of the data it has written; an older program does not follow it."""
+
+    KEY = "gpupool.dev/data-version"
+
+    def mark(self, version):
+        self.api.patch("leases", "gpupool-operator", {"metadata": {"annotations": {self.KEY: version}}}, self.namespace)
+
+    def test_an_older_one_refuses_and_writes_nothing(self):
+        newer = self.candidate("newer")
+        self.wait_leads(newer)
+        self.assertEqual("1", self.api.get("leases", "gpupool-operator", self.namespace)["metadata"]["annotations"][self.KEY])
+        self.assertEqual(0, newer.stop()[0])
+        self.mark("2")
+        self.submit("waits")
+        older = self.candidate("older", ready=False)
+        self.assertEqual(1, self.wait_end(older))
+        self.assertIn("A newer gpupool-operator has worked here", older.log())
+        self.assertEqual([], older.proxy.writes_since(0))
+        self.mark(None)
+        forgetful = self.candidate("forgetful")
+        self.wait_leads(forgetful)
+
+
 class ElectionRightsTest(LeaderCase):
     """As an account that may do only what deploy/manifests/install.yaml says, in another namespace."""
 

@@ -22,6 +22,11 @@ std::string lease(const std::string& holder, int version) {
          R"("},"spec":{"holderIdentity":")" + holder + R"(","leaseDurationSeconds":15}})";
 }
 
+std::string marked(const std::string& data_version) {
+  return R"({"metadata":{"resourceVersion":"7","annotations":{"gpupool.dev/data-version":")" + data_version +
+         R"("}},"spec":{"holderIdentity":"","leaseDurationSeconds":1}})";
+}
+
 constexpr auto kNotFound = R"({"kind":"Status","reason":"NotFound","code":404})";
 constexpr auto kConflict = R"({"kind":"Status","reason":"Conflict","code":409})";
 
@@ -56,7 +61,7 @@ class ElectorTest : public ::testing::Test {
                                   return std::chrono::duration_cast<milliseconds>(elector_.request_limit());
                                 }};
   kube::Client client_{limited_, nullptr, clock_, metrics_, {.max_tries = 1}};
-  Elector elector_{client_, {"ns", "op"}, "me", {}, clock_, metrics_, base::Log::none()};
+  Elector elector_{client_, {"ns", "op"}, "me", {}, 3, clock_, metrics_, base::Log::none()};
   std::atomic<bool> returned_ = false;
   std::jthread thread_;
 };
@@ -83,7 +88,9 @@ TEST_F(ElectorTest, RenewsUnderTheVersionItKnows) {
   EXPECT_EQ(elector_.term_left(), seconds(10));
   const auto renewal = transport_.sent().back();
   EXPECT_EQ(renewal.method, "PATCH");
-  EXPECT_THAT(renewal.body, HasSubstr(R"({"metadata":{"resourceVersion":"7"})"));
+  EXPECT_THAT(
+      renewal.body,
+      HasSubstr(R"({"metadata":{"resourceVersion":"7","annotations":{"gpupool.dev/data-version":"3"}})"));
 }
 
 TEST_F(ElectorTest, TheTermEndsByItselfWhileARenewalHangs) {
@@ -109,6 +116,28 @@ TEST_F(ElectorTest, ReturnsWhenAnotherHasTheLease) {
   EXPECT_FALSE(elector_.leading());
   EXPECT_FALSE(master());
 }
+
+TEST_F(ElectorTest, ReturnsWhereANewerOneHasLed) {
+  transport_.answer(200, marked("4"));
+  start();
+  thread_.join();
+  EXPECT_FALSE(elector_.leading());
+  elector_.give_up();
+  EXPECT_EQ(transport_.sent().size(), 1U) << "it writes nothing";
+}
+
+class ElectorAfterTest : public ElectorTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(ElectorAfterTest, LeadsAndLeavesItsOwnVersion) {
+  transport_.answer(200, marked(GetParam()));
+  transport_.answer(200, lease("me", 8));
+  start();
+  ASSERT_TRUE(clock_.wait_for_deadline(clock_.now() + seconds(2)));
+  EXPECT_TRUE(elector_.leading());
+  EXPECT_THAT(transport_.sent().back().body, HasSubstr(R"("gpupool.dev/data-version":"3")"));
+}
+
+INSTANTIATE_TEST_SUITE_P(DataVersion, ElectorAfterTest, ::testing::Values("3", "2", "", "many"));
 
 TEST_F(ElectorTest, AMinuteOfSleepEndsIt) {
   lead();
