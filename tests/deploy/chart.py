@@ -15,12 +15,12 @@ class HelmError(Exception):
     pass
 
 
-def _helm_path():
+def helm_path():
     return subprocess.run([os.path.join(ROOT, "deps", "helm")], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 def helm(*arguments, text=None):
-    done = subprocess.run([_helm_path(), *arguments], input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run([helm_path(), *arguments], input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise HelmError(done.stderr)
     return done.stdout

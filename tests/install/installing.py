@@ -1,5 +1,6 @@
-"""helm install with few values, and what is there then."""
+"""docs/install.md as it stands there, and what is there then."""
 
+import document
 from pod_security import violations
 from site_under_test import NAMESPACE, POOL_LABEL
 from test_chart import PLUGIN_NEEDS
@@ -7,10 +8,13 @@ from test_chart import PLUGIN_NEEDS
 
 def check(site):
     report = site.report
-    notes = site.helm("install")
+    done, notes = document.follow(site, "docs/install.md", "## Install")
+    report.check("the documented way installs it", done, notes)
     report.check("the notes say what to do next", "kubectl apply" in notes and POOL_LABEL in notes, notes)
-    site.kubectl("label", "nodes", "--overwrite", "na", "nb", "nc", f"{POOL_LABEL}=demo")
-    site.kubectl("label", "nodes", "--overwrite", "nd", f"{POOL_LABEL}=shared")
+    done, output = document.follow(site, "docs/install.md", "## A first pool and a first job",
+                                   **{"gpu-1": "nd", "docker.io/library/busybox:1.36": "gpupool.dev/busybox:1"})
+    report.check("the documented pool becomes ready, and the job completes", done, output)
+    site.kubectl("label", "nodes", "na", "nb", "nc", f"{POOL_LABEL}=demo")
     report.eventually("two operators become ready", lambda: site.ready("operator", 2), 120)
     report.eventually("a device plugin becomes ready on every node of a pool", lambda: site.ready("device-plugin", 4), 120)
     report.eventually("one operator leads", lambda: (site.leader(), ""), 30)

@@ -1,29 +1,61 @@
-"""helm uninstall while a job runs, and what a person does then."""
+"""helm uninstall while a job runs; and the removal that docs/upgrade.md describes."""
 
-from support.jobs import JobHandle
+import document
+from chart import HelmError
 from site_under_test import NAMESPACE
-from upgrading import _submit, _all_run, _workers
+from upgrading import all_run, submit, workers
 
 
 def check(site):
-    report = site.report
-    job = _submit(site, "left", "demo", gpus=1)
-    report.eventually("a job runs", lambda: _all_run([job]), 120)
-    before = _workers(site)
+    job = submit(site, "left", "demo", gpus=1)
+    site.report.eventually("a job runs", lambda: all_run([job]), 120)
+    before = workers(site)
     site.helm("uninstall", "--wait")
-    report.eventually("operator and plugin are gone", lambda: (not site.pods("operator") + site.pods("device-plugin"), ""), 60)
-    report.check("the job's worker runs on", _workers(site) == before and before, (before, _workers(site)))
-    report.check("the job and its pool are still there", job.exists() and site.api.find("gpupools", "demo"))
+    _nothing_but_data_is_left(site)
+    site.report.check("the job's worker runs on", before and workers(site) == before, (before, workers(site)))
+    site.report.check("the job and its pool are still there", job.exists() and site.api.find("gpupools", "demo"))
+    _an_older_chart_refuses(site)
+    site.helm("install")
+    site.report.eventually("installed again it takes up where it was", lambda: (
+        job.phase() == "Running" and site.ready("operator", 2)[0], job.show()), 120)
+    site.report.check("with the same worker", workers(site) == before, (before, workers(site)))
+    _remove(site)
+
+
+def _nothing_but_data_is_left(site):
+    report = site.report
+    report.eventually("operator and plugin are gone", lambda: (
+        not site.pods("operator") + site.pods("device-plugin"), ""), 60)
     kept = site.kubectl("get", "crds", "-o", "name")
     report.check("the definitions are kept", kept.count("gpupool.dev") == 3, kept)
     left = site.kubectl("get", "clusterroles,clusterrolebindings", "-o", "name") + site.kubectl(
         "-n", NAMESPACE, "get", "all,configmaps,roles,rolebindings,networkpolicies,poddisruptionbudgets", "-o", "name")
-    ours = [name for name in left.split() if "/gpupool" in name and "kube-root-ca" not in name]
+    ours = [name for name in left.split() if "/gpupool" in name]
     report.check("nothing else of the release is left", not ours, ours)
-    site.helm("install")
-    report.eventually("installed again it takes up where it was", lambda: (
-        job.phase() == "Running" and site.ready("operator", 2)[0], job.show()), 120)
-    job.delete()
-    report.eventually("and gives the node back", lambda: (
-        not JobHandle(site.api, "left", "default").exists() and "gpupool.dev/lease" not in str(site.api.list("nodes")),
-        ""), 120)
+
+
+def _an_older_chart_refuses(site):
+    """As after a newer operator, which leaves its data version in the Lease."""
+    def mark(version):
+        site.api.patch("leases", "gpupool-operator", {"metadata": {"annotations": {"gpupool.dev/data-version": version}}},
+                       NAMESPACE)
+    known = site.api.get("leases", "gpupool-operator", NAMESPACE)["metadata"]["annotations"]["gpupool.dev/data-version"]
+    mark(str(int(known) + 1))
+    try:
+        said = site.helm("install")
+    except HelmError as error:
+        said = str(error)
+    site.report.check("a chart older than the data refuses to be installed", "a newer gpupool has stored data" in said, said)
+    site.report.check("and changes nothing", not site.pods("operator"))
+    mark(known)
+
+
+def _remove(site):
+    done, output = document.follow(site, "docs/upgrade.md", "## Removing gpupool")
+    site.report.check("the documented removal works", done, output)
+    nodes = str([(node["metadata"], node["spec"]) for node in site.api.list("nodes")])
+    site.report.check("no lease is left on a node", "gpupool.dev/lease" not in nodes and
+                      "node-restriction.kubernetes.io/lease" not in nodes and "gpupool.dev/pool:" not in nodes, nodes)
+    site.report.check("no worker is left", not workers(site), workers(site))
+    left = site.kubectl("get", "crds,namespaces,clusterroles,clusterrolebindings", "-o", "name")
+    site.report.check("nothing of gpupool is left", "gpupool" not in left, left)

@@ -3,10 +3,9 @@
 import os
 import subprocess
 
-from chart import CHART, helm
+from chart import CHART, ROOT, helm
 from support.api import Api
 from support.cluster import kubectl
-from support.operator_process import ROOT
 
 NAMESPACE, RELEASE = "gpupool-system", "gpupool"
 POOL_LABEL = "gpupool.dev.node-restriction.kubernetes.io/pool"
@@ -38,9 +37,9 @@ class Site:
         for archive in built.stdout.split():
             self.cluster.load(archive)
 
-    def helm(self, verb, *arguments):
+    def helm(self, verb, *arguments, chart=CHART):
         if verb in ("install", "upgrade"):
-            arguments = (RELEASE, CHART, "--create-namespace", "--values", "-", *arguments)
+            arguments = (RELEASE, chart, "--create-namespace", "--values", "-", *arguments)
         else:
             arguments = (RELEASE, *arguments)
         return helm(verb, *arguments, "--namespace", NAMESPACE, "--kubeconfig", self.cluster.kubeconfig,

@@ -1,78 +1,111 @@
-"""helm upgrade while jobs run: new pods of operator and plugin, and no job notices."""
+"""helm upgrade to a later chart while jobs run: new pods of operator and plugin, and no job notices."""
 
-import threading
+import os
+import shutil
+import tempfile
 import time
 
-from support.jobs import JobHandle, job_manifest
-from support.cluster import kubectl
+from chart import CHART
 from site_under_test import NAMESPACE
+from support.cluster import kubectl
+from support.jobs import JobHandle, job_manifest
+from watching import Watch
 
 WHOLE, SLICES = 3, 17  # 20 jobs
 NEW = ("--set", "operator.podAnnotations.version=next,devicePlugin.podAnnotations.version=next")
 
 
-class Observer(threading.Thread):
-    """Looks at nodes and jobs all the time: what changes for a moment is seen, if it lasts 50 ms."""
+class Observer:
+    """All that nodes and the jobs that run said of leases, from before the upgrade until after it."""
 
-    def __init__(self, site):
-        super().__init__(daemon=True)
-        self._site, self._over = site, threading.Event()
-        self.taints, self.phases, self.looks = set(), set(), 0
-        self.start()
+    def __init__(self, site, jobs):
+        self.marks, self.states, self._jobs = {}, {}, {job.name for job in jobs}
+        self._watches = [Watch(site.api, "nodes", None, self._node), Watch(site.api, "gpujobs", "default", self._job)]
 
-    def run(self):
-        while not self._over.wait(0.05):
-            self.taints.add(str(sorted((n["metadata"]["name"], t["key"], t.get("value"))
-                                       for n in self._site.api.list("nodes") for t in n["spec"].get("taints", [])
-                                       if t["key"].startswith("gpupool.dev/"))))
-            self.phases |= {job["status"].get("phase") for job in self._site.api.list("gpujobs", "default")}
-            self.looks += 1
+    def __enter__(self):
+        for watch in self._watches:
+            watch.__enter__()
+        return self
 
-    def end(self):
-        self._over.set()
-        self.join()
+    def __exit__(self, *_):
+        for watch in self._watches:
+            watch.__exit__()
+
+    def _node(self, node):
+        meta = node["metadata"]
+        marks = sorted((t["key"], t.get("value")) for t in node["spec"].get("taints", []) if "gpupool.dev" in t["key"])
+        marks += sorted(pair for pair in meta.get("labels", {}).items() if "gpupool.dev" in pair[0])
+        self.marks.setdefault(meta["name"], set()).add(str(marks))
+
+    def _job(self, job):
+        if job["metadata"]["name"] in self._jobs:
+            status = job.get("status", {})
+            self.states.setdefault(job["metadata"]["name"], set()).add(
+                (status.get("phase"), status.get("reason"), status.get("attempts"), str(status.get("lease"))))
+
+    def saw_all(self):
+        return all(watch.saw_all() for watch in self._watches), [watch.error for watch in self._watches]
+
+    def changes(self):
+        return [watch.changes for watch in self._watches]
 
 
 def check(site):
     report = site.report
-    jobs = [_submit(site, f"run-{n}", "demo", gpus=1) for n in range(WHOLE)]
-    jobs += [_submit(site, f"share-{n}", "shared", slice={"count": 1}) for n in range(SLICES)]
-    report.eventually(f"{len(jobs)} jobs run", lambda: _all_run(jobs), 180)
-    before = _workers(site)
-    observer = Observer(site)
-    site.helm("upgrade", *NEW)
-    begin = time.monotonic()
-    report.eventually("operators and plugins are replaced", lambda: _rolled_out(site), 240)
-    report.check(f"within {time.monotonic() - begin:.0f} s", True)
-    late = _submit(site, "late", "shared", slice={"count": 1})
-    report.eventually("a job that comes after the upgrade runs", lambda: _all_run([late]), 120)
-    observer.end()
-    late.delete()
-    report.check("all workers are the same pods, and none was restarted", _workers(site, without="late") == before,
-                 (before, _workers(site)))
-    report.check(f"no taint of a lease changed, in {observer.looks} looks", len(observer.taints) == 1, observer.taints)
-    report.check("no job said anything but Running", observer.phases - {"Running", "Queued", "Starting", None} == set()
-                 and _all_run(jobs)[0], observer.phases)
+    jobs = [submit(site, f"run-{n}", "demo", gpus=1) for n in range(WHOLE)]
+    jobs += [submit(site, f"share-{n}", "shared", slice={"count": 1}) for n in range(SLICES)]
+    report.eventually(f"{len(jobs)} jobs run", lambda: all_run(jobs), 180)
+    before = workers(site)
+    with Observer(site, jobs) as seen:
+        begin = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            site.helm("upgrade", *NEW, chart=_next_chart(folder))
+        report.eventually("operators and plugins are replaced", lambda: _rolled_out(site), 240)
+        report.check(f"within {time.monotonic() - begin:.0f} s", True)
+        late = submit(site, "late", "shared", slice={"count": 1})
+        report.eventually("a job that comes after the upgrade runs", lambda: all_run([late]), 120)
+        late.delete()
+        complete, errors = seen.saw_all()
+        report.check(f"every change was seen: of nodes and of jobs {seen.changes()}",
+                     complete and len(seen.states) == len(jobs) and len(seen.marks) == 4, errors)
+    after = {uid: found for uid, found in workers(site).items() if uid in before}
+    report.check("all workers are the same pods, and none was restarted", len(before) == len(jobs) and after == before,
+                 (before, after))
+    flaps = {name: marks for name, marks in seen.marks.items() if len(marks) != 1}
+    report.check("no taint or label of gpupool changed on any node", not flaps, flaps)
+    gaps = {name: states for name, states in seen.states.items() if len(states) != 1 or min(states)[0] != "Running"}
+    report.check("every job said the same all the time: Running, in the same attempt, on the same lease", not gaps, gaps)
     site.kubectl("delete", "gpujobs", "--all", "-n", "default", "--wait=false")
     report.eventually("the new operator ends them all", lambda: (
-        not site.api.list("gpujobs", "default") and not _workers(site), ""), 120)
+        not site.api.list("gpujobs", "default") and not workers(site), ""), 120)
 
 
-def _submit(site, name, pool, **spec):
+def _next_chart(folder):
+    chart = os.path.join(folder, "gpupool")
+    shutil.copytree(CHART, chart)
+    path = os.path.join(chart, "Chart.yaml")
+    with open(path, encoding="utf-8") as source:
+        text = source.read()
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text.replace("ersion: 0.1.0", "ersion: 0.99.0"))
+    return chart
+
+
+def submit(site, name, pool, **spec):
     manifest = job_manifest(name, "default", pool, "trap 'exit 0' TERM; sleep 3600 & wait", **spec)
     site.api.create("gpujobs", manifest)
     return JobHandle(site.api, name, "default")
 
 
-def _all_run(jobs):
+def all_run(jobs):
     phases = {job.name: job.phase() for job in jobs}
     return set(phases.values()) == {"Running"}, phases
 
 
-def _workers(site, without=None):
+def workers(site):
+    """{UID: restarts of its containers}"""
     return {pod["metadata"]["uid"]: [c["restartCount"] for c in pod["status"].get("containerStatuses", [])]
-            for pod in site.api.list("pods", "default")
-            if pod["metadata"].get("labels", {}).get("gpupool.dev/job-name") not in (None, without)}
+            for pod in site.api.list("pods", "default") if "gpupool.dev/job-name" in pod["metadata"].get("labels", {})}
 
 
 def _rolled_out(site):

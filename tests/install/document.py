@@ -1,0 +1,50 @@
+"""Runs the commands of a document as they stand there."""
+
+import os
+import re
+import subprocess
+import tempfile
+
+from chart import helm_path
+from site_under_test import ROOT
+
+
+def blocks(path, heading):
+    """The sh blocks between this heading and the next of its level or above."""
+    with open(os.path.join(ROOT, path), encoding="utf-8") as source:
+        text = source.read()
+    level = len(heading) - len(heading.lstrip("#"))
+    found = re.search(rf"^{re.escape(heading)}\n(.*?)(?=^#{{1,{level}}} |\Z)", text, re.M | re.S)
+    if not found:
+        raise AssertionError(f"{path} has no heading {heading!r}")
+    return re.findall(r"^```sh\n(.*?)^```$", found.group(1), re.M | re.S)
+
+
+def follow(site, path, heading, **words):
+    """Runs them in the repository, with helm and kubectl for this cluster. words: what takes the place of what, where the
+    document has to name something that is a site's own. What they print, and whether all succeeded."""
+    commands = "".join(blocks(path, heading))
+    for old, new in words.items():
+        if old not in commands:
+            raise AssertionError(f"{path} {heading}: nothing says {old}")
+        commands = commands.replace(old, new)
+    with tempfile.TemporaryDirectory() as folder:
+        values = os.path.join(folder, "values.yaml")
+        with open(values, "w", encoding="utf-8") as out:
+            out.write(site.values)
+        _command(folder, "kubectl", f'exec {os.environ["KUBECTL"]} "$@"')
+        # The images are others than a release's, and the driver is a fake.
+        _command(folder, "helm", f'case $1 in install | upgrade) set -- "$@" --values {values} ;; esac\n'
+                                 f'exec {helm_path()} "$@"')
+        done = subprocess.run(["bash", "-euxo", "pipefail", "-c", commands], cwd=ROOT, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False, timeout=600,
+                              env={**os.environ, "KUBECONFIG": site.cluster.kubeconfig,
+                                   "PATH": folder + ":" + os.environ["PATH"]})
+    return done.returncode == 0 and bool(commands), done.stdout
+
+
+def _command(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("#!/bin/sh\n" + text + "\n")
+    os.chmod(path, 0o755)
