@@ -63,7 +63,8 @@ class Operator {
         node_readiness_(clock_),
         observer_(client_, caches_, children_, pool_queue_, node_readiness_, clock_),
         job_writer_(client_, caches_),
-        node_leases_(client_, caches_),
+        node_writer_(client_, caches_),
+        node_leases_(node_writer_),
         worker_pods_(client_, clock_),
         job_metrics_(metrics_),
         events_(client_, "gpupool-operator", instance_name(), clock_, metrics_, log),
@@ -78,7 +79,7 @@ class Operator {
         nodes_({"node-sweeper", "Node", 1, seconds(5)}, node_sweeper_, clock_, metrics_, log),
         pod_sweeper_(client_, caches_, worker_pods_),
         pods_({"pod-sweeper", "Pod", 1, seconds(30)}, pod_sweeper_, clock_, metrics_, log),
-        node_marker_(client_, caches_),
+        node_marker_(node_writer_, caches_),
         marks_({"node-marker", "Node", 1, seconds(30)}, node_marker_, clock_, metrics_, log),
         manager_(clock_, log) {
     controllers::connect(caches_, pool_queue_, node_readiness_,
@@ -143,6 +144,7 @@ class Operator {
   controllers::NodeReadiness node_readiness_;
   controllers::JobObserver observer_;
   controllers::JobWriter job_writer_;
+  controllers::NodeWriter node_writer_;
   controllers::NodeLeases node_leases_;
   controllers::WorkerPods worker_pods_;
   controllers::JobMetrics job_metrics_;

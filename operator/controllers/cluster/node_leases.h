@@ -4,8 +4,7 @@
 #include <stop_token>
 #include <string>
 
-#include "controllers/cluster/caches.h"
-#include "kube/client.h"
+#include "controllers/cluster/node_writer.h"
 #include "planning/job_validation.h"
 
 namespace gpupool::controllers {
@@ -15,7 +14,7 @@ namespace gpupool::controllers {
 // Thread-safe.
 class NodeLeases {
  public:
-  NodeLeases(kube::Client& client, Caches& caches) : client_(client), caches_(caches) {}
+  explicit NodeLeases(NodeWriter& writer) : writer_(writer) {}
 
   // A problem: the node cannot be had (gone, recreated, held by another lease). Else it carries the lease
   // now; written: it did not before. An older value of the same job is swapped for this one.
@@ -33,11 +32,7 @@ class NodeLeases {
   base::Result<void> strip(const api::Node& node, std::stop_token stop);
 
  private:
-  base::Result<std::shared_ptr<const api::Node>> read(const std::string& name, std::stop_token stop);
-  base::Result<void> write(const api::Node& node, const std::string& patch, std::stop_token stop);
-
-  kube::Client& client_;
-  Caches& caches_;
+  NodeWriter& writer_;
 };
 
 }  // namespace gpupool::controllers

@@ -5,11 +5,6 @@
 #include "planning/membership.h"
 
 namespace gpupool::controllers {
-namespace {
-
-constexpr int kTries = 5;  // each failed one means that somebody else wrote the node meanwhile
-
-}  // namespace
 
 std::string NodeMarker::plan(const std::shared_ptr<const api::Node>& node) const {
   const auto pool = planning::pool_of(caches_.pools.store().list(), node);
@@ -21,27 +16,14 @@ std::string NodeMarker::plan(const std::shared_ptr<const api::Node>& node) const
 
 base::Result<runtime::Requeue> NodeMarker::reconcile(const api::ObjectKey& key, const base::Log& /*log*/,
                                                      std::stop_token stop) {
-  auto node = caches_.newest_nodes.get(key);
-  for (int tries = 0; tries < kTries; ++tries) {
-    if (node == nullptr || node->metadata.deleting()) return runtime::Requeue{};
-    const auto patch = plan(node);
-    if (patch.empty()) return runtime::Requeue{};
-    auto written = kube::decode<api::Node>(
-        client_.patch(api::Node::kType, key, kube::PatchType::kJson, patch, "", stop));
-    if (written) {
-      caches_.newest_nodes.remember(*std::move(written));
-      return runtime::Requeue{};
-    }
-    const auto code = written.error().code;
-    if (code == base::ErrorCode::kNotFound) return runtime::Requeue{};
-    if (code != base::ErrorCode::kConflict && code != base::ErrorCode::kInvalid)
-      return tl::unexpected<base::Error>(written.error());
-    auto fresh = kube::get<api::Node>(client_, key, stop);
-    if (!fresh && fresh.error().code == base::ErrorCode::kNotFound) return runtime::Requeue{};
-    if (!fresh) return tl::unexpected<base::Error>(fresh.error());
-    node = caches_.newest_nodes.remember(*std::move(fresh));
-  }
-  return base::fail(base::ErrorCode::kConflict, "node " + key.name + " changes all the time");
+  const auto patch_for = [this](const std::shared_ptr<const api::Node>& node, bool) {
+    if (node == nullptr || node->metadata.deleting()) return std::optional<std::string>();
+    auto patch = plan(node);
+    return patch.empty() ? std::nullopt : std::optional(std::move(patch));
+  };
+  if (const auto written = writer_.edit(key.name, patch_for, stop); !written)
+    return tl::unexpected<base::Error>(written.error());
+  return runtime::Requeue{};
 }
 
 }  // namespace gpupool::controllers

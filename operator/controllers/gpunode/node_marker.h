@@ -1,7 +1,6 @@
 #pragma once
 
-#include "controllers/cluster/caches.h"
-#include "kube/client.h"
+#include "controllers/cluster/node_writer.h"
 #include "runtime/controller/reconciler.h"
 
 namespace gpupool::controllers {
@@ -10,7 +9,7 @@ namespace gpupool::controllers {
 // to, and the GPU model and memory that its device plugin reports. Keys are nodes.
 class NodeMarker final : public runtime::Reconciler {
  public:
-  NodeMarker(kube::Client& client, Caches& caches) : client_(client), caches_(caches) {}
+  NodeMarker(NodeWriter& writer, const Caches& caches) : writer_(writer), caches_(caches) {}
   base::Result<runtime::Requeue> reconcile(const api::ObjectKey& key, const base::Log& log,
                                            std::stop_token stop) override;
 
@@ -18,8 +17,8 @@ class NodeMarker final : public runtime::Reconciler {
   // Empty if there is nothing to change.
   std::string plan(const std::shared_ptr<const api::Node>& node) const;
 
-  kube::Client& client_;
-  Caches& caches_;
+  NodeWriter& writer_;
+  const Caches& caches_;
 };
 
 }  // namespace gpupool::controllers
