@@ -14,9 +14,9 @@ help: ## show this list
 deps: ## install the Debian packages of deps/packages.txt (as root)
 	@deps/install
 
-build: deps ## build the programs: operator, device plugin and launcher, in build/bin
+build: deps ## build the programs: operator, device plugin, launcher and preflight, in build/bin
 	@cmake --preset release
-	@cmake --build --preset release --target gpupool-operator gpupool-device-plugin gpupool-launch
+	@cmake --build --preset release --target gpupool-operator gpupool-device-plugin gpupool-launch gpupool-preflight
 
 images: build ## make the container images, as archives in build/images
 	@deploy/images/build

@@ -12,7 +12,10 @@ from archive import write_image
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # image: the programs in it; it runs the first
-IMAGES = {"operator": ["gpupool-operator", "gpupool-launch"], "device-plugin": ["gpupool-device-plugin"]}
+IMAGES = {"operator": ["gpupool-operator", "gpupool-launch"],
+          "device-plugin": ["gpupool-device-plugin", "gpupool-preflight"]}
+# image: libraries that only the driver's library needs, which comes from the machine
+LOADED = {"device-plugin": ["libdl.so.2", "libpthread.so.0", "librt.so.1"]}
 
 
 def version():
@@ -25,9 +28,17 @@ def binaries(image):
     return [os.path.join(folder, name) for name in IMAGES[image]]
 
 
+def libraries(image):
+    """{path in the image: path here}"""
+    found = {inside: path for binary in binaries(image) for inside, path in program.libraries(binary).items()}
+    folder = os.path.dirname(next(path for path in found.values() if path.endswith("/libc.so.6")))
+    loaded = [os.path.join(folder, name) for name in LOADED.get(image, [])]
+    return {**found, **{path.lstrip("/"): path for path in loaded}}
+
+
 def inputs(image):
     """Paths of all that decides what the image contains."""
-    return sorted({path for binary in binaries(image) for path in [binary, *program.libraries(binary).values()]})
+    return sorted({*binaries(image), *libraries(image).values()})
 
 
 class Image:
@@ -39,8 +50,8 @@ class Image:
         for path in self._binaries:
             if not os.access(path, os.X_OK):
                 raise FileNotFoundError(f"{path} is missing: run `make build` first, or set BUILD_DIR")
-        self._shared = set(sbom.packages_of(path for binary in self._binaries
-                                            for path in program.libraries(binary).values()))
+        self._libraries = libraries(image)
+        self._shared = set(sbom.packages_of(self._libraries.values()))
         self._static = {package for name in IMAGES[image] for package in sbom.linked(name)}
         self.digest, self.unpacked = "", 0
 
@@ -62,7 +73,7 @@ class Image:
                   "org.opencontainers.image.version": version(), "org.opencontainers.image.licenses": "Apache-2.0"}
         with tempfile.TemporaryDirectory() as scratch:
             yield program.program_image([program.stripped(path, scratch) for path in self._binaries],
-                                        sorted(self._shared | self._static), labels)
+                                        self._libraries, sorted(self._shared | self._static), labels)
 
     def write_sbom(self, out):
         """After write()."""

@@ -26,16 +26,28 @@ def stripped(binary, folder):
     return out
 
 
-def program_image(binaries, packages, labels):
-    """The first of the binaries is what the image runs. packages: the Debian packages whose licenses belong to it."""
+def _add_licenses(layer, packages):
+    first = {}  # text -> package; those of one source have the same
+    for package in packages:
+        terms = f"usr/share/doc/{package}/copyright"
+        with open("/" + terms, "rb") as source:
+            text = source.read()
+        if text in first:
+            layer.add_link(terms, f"../{first[text]}/copyright")
+        else:
+            first[text] = package
+            layer.add_bytes(terms, text)
+
+
+def program_image(binaries, shared, packages, labels):
+    """The first of the binaries is what the image runs. shared: {path in the image: path here} of libraries.
+    packages: the Debian packages whose licenses belong to it."""
     layer = Layer()
     for binary in binaries:
         layer.add_file(os.path.basename(binary), binary, 0o755)
-        for inside, path in libraries(binary).items():
-            layer.add_file(inside, path)
-    for package in packages:
-        terms = f"usr/share/doc/{package}/copyright"
-        layer.add_file(terms, "/" + terms, 0o644)
+    for inside, path in shared.items():
+        layer.add_file(inside, path)
+    _add_licenses(layer, packages)
     layer.add_bytes("etc/passwd", f"nonroot:x:{USER}:{USER}::/:/sbin/nologin\n".encode())
     layer.add_bytes("etc/group", f"nonroot:x:{USER}:\n".encode())
     return layer, {"Entrypoint": ["/" + os.path.basename(binaries[0])], "User": f"{USER}:{USER}", "WorkingDir": "/",

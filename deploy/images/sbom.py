@@ -1,5 +1,6 @@
 """A software bill of materials in SPDX 2.3: the Debian packages of which parts are in an image."""
 
+import functools
 import hashlib
 import json
 import os
@@ -11,35 +12,51 @@ LINKED = {
                               "libc-ares-dev", "libgcc-12-dev", "libc6-dev", "nlohmann-json3-dev", "libcli11-dev",
                               "libexpected-dev"],
     "gpupool-operator": ["nlohmann-json3-dev", "libcli11-dev", "libexpected-dev", "libgcc-12-dev", "libc6-dev"],
+    "gpupool-preflight": ["nlohmann-json3-dev", "libcli11-dev", "libexpected-dev", "libtomlplusplus-dev", "libgcc-12-dev",
+                          "libc6-dev"],
     "gpupool-launch": ["libstdc++-12-dev", "libgcc-12-dev", "libc6-dev"],
 }
 
 
 def packages_of(paths):
     """{package: [path]} of files that dpkg installed; a path that no package owns is an error."""
+    names = {path: _names(path) for path in sorted(set(paths))}
+    done = subprocess.run(["dpkg-query", "-S", *sorted({name for each in names.values() for name in each})],
+                          capture_output=True, text=True, check=False)  # fails when it does not know one of the names
+    owners = {}
+    for line in done.stdout.splitlines():
+        packages, _, name = line.partition(": ")
+        owners[name] = packages.split(",")[0].split(":")[0]
     found = {}
-    for path in sorted(set(paths)):
-        found.setdefault(_owner(path), []).append(path)
+    for path, known in names.items():
+        owner = next((owners[name] for name in known if name in owners), None)
+        if owner is None:
+            raise RuntimeError(f"no Debian package owns {path}")
+        found.setdefault(owner, []).append(path)
     return found
+
+
+def _names(path):
+    # Libraries are named below /lib, which is a link to /usr/lib; dpkg knows them by one of both names.
+    real = os.path.realpath(path)
+    return [real, path, real.removeprefix("/usr"), "/usr" + path]
 
 
 def linked(program):
     return [name for name in LINKED[program] if _field(name, "db:Status-Status") == "installed"]
 
 
-def _owner(path):
-    # Libraries are named below /lib, which is a link to /usr/lib; dpkg knows them by one of both names.
-    real = os.path.realpath(path)
-    for name in (real, path, real.removeprefix("/usr"), "/usr" + path):
-        done = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True, check=False)
-        if done.returncode == 0:
-            return done.stdout.split(": ")[0].split(":")[0].split(",")[0]
-    raise RuntimeError(f"no Debian package owns {path}")
+@functools.cache
+def _fields(package):
+    """{field: value}; empty for what dpkg does not know."""
+    names = ("db:Status-Status", "Version", "source:Package")
+    done = subprocess.run(["dpkg-query", "-W", "-f=" + "".join(f"${{{name}}}\\n" for name in names), package],
+                          capture_output=True, text=True, check=False)
+    return dict(zip(names, done.stdout.splitlines()))
 
 
 def _field(package, name):
-    done = subprocess.run(["dpkg-query", "-W", f"-f=${{{name}}}", package], capture_output=True, text=True, check=False)
-    return done.stdout.strip()
+    return _fields(package).get(name, "")
 
 
 def _package(package):

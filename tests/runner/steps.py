@@ -81,6 +81,12 @@ def health(result, shell, control_plane):
         counts.add_program(result, "health", done)
 
 
+def images(result, shell, _control_plane):
+    """the container images"""
+    if _build(result, shell, "release", ["all"], count=False):
+        counts.add_program(result, "images", shell.run("images", ROOT / "tests/images/run", show=True))
+
+
 def install(result, shell, _control_plane):
     """the chart on a cluster with nodes: installed, used, upgraded, removed"""
     if _build(result, shell, "release", ["all"], count=False):
@@ -136,7 +142,8 @@ def cluster(result, shell, _control_plane):
 
 STEPS = {"build": release, "format": format_check, "layers": layers, "tidy": tidy, "unit": unit,
          "integration": integration, "crds": crds, "deploy": deploy, "health": health, "operator": operator,
-         "faults": faults, "e2e": e2e, "install": install, "demo": demo, "asan": asan, "tsan": tsan, "cluster": cluster}
+         "faults": faults, "e2e": e2e, "images": images, "install": install,
+         "demo": demo, "asan": asan, "tsan": tsan, "cluster": cluster}
 
 
 def _static_check(result, shell, name, *command):
