@@ -18,7 +18,8 @@ class Recorder:
         self._connection = self._stream = self._thread = None
 
     def start(self):
-        url = self._api.url("gpujobs", self._namespace, watch="true", timeoutSeconds="900")
+        version = self._api.call("GET", self._api.url("gpujobs", self._namespace))["metadata"]["resourceVersion"]
+        url = self._api.url("gpujobs", self._namespace, watch="true", resourceVersion=version, timeoutSeconds="900")
         self._connection, self._stream = self._api.open(url)
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
