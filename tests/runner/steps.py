@@ -81,6 +81,12 @@ def health(result, shell, control_plane):
         counts.add_program(result, "health", done)
 
 
+def preflight(result, shell, _control_plane):
+    """gpupool-preflight on made-up machines, and its package"""
+    if _build(result, shell, "release", ["all"], count=False):
+        counts.add_program(result, "preflight", shell.run("preflight", ROOT / "tests/preflight/run", show=True))
+
+
 def images(result, shell, _control_plane):
     """the container images"""
     if _build(result, shell, "release", ["all"], count=False):
@@ -142,7 +148,7 @@ def cluster(result, shell, _control_plane):
 
 STEPS = {"build": release, "format": format_check, "layers": layers, "tidy": tidy, "unit": unit,
          "integration": integration, "crds": crds, "deploy": deploy, "health": health, "operator": operator,
-         "faults": faults, "e2e": e2e, "images": images, "install": install,
+         "faults": faults, "e2e": e2e, "preflight": preflight, "images": images, "install": install,
          "demo": demo, "asan": asan, "tsan": tsan, "cluster": cluster}
 
 
