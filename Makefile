@@ -1,6 +1,6 @@
 # Nothing but git, make and root is needed to start: `make deps` brings the rest.
 .DEFAULT_GOAL := help
-.PHONY: help deps build images package demo test soak format lint clean
+.PHONY: help deps build images package demo test bench bench-smoke soak format lint clean
 
 # Debian's tools, whatever else the user's PATH holds.
 export PATH := /usr/sbin:/usr/bin:/sbin:/bin:$(PATH)
@@ -32,6 +32,14 @@ demo: build ## run the examples on a cluster of three nodes; KEEP=1 leaves it up
 
 test: deps ## build and run the tests (single parts: tests/run --help)
 	@tests/run
+
+bench: build ## measure everything, beside the least work there is; RUNS=n (3). bench-smoke: tiny
+	@cmake --build --preset release --target bench
+	@bench/run --runs $(or $(RUNS),3)
+
+bench-smoke: build
+	@cmake --build --preset release --target bench
+	@bench/run --smoke
 
 soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; SEED=s
 	@cmake --build --preset release --target gpupool-operator-faults

@@ -8,9 +8,9 @@ WORKERS = 4  # the operator's own number, and the floor's
 EVENTS = ("create events", "patch events")
 
 
-def _burst(plane, jobs, *arguments):
+def _burst(plane, services, jobs, *arguments):
     return call("bench_burst", "--kubeconfig", plane.kubeconfig, "--namespace", plane.namespace(), "--pool", "bench",
-                "--jobs", jobs, *arguments)
+                "--jobs", jobs, *arguments, beside=services)
 
 
 def _seconds(output, name):
@@ -37,16 +37,16 @@ def bursts(results, plane, jobs, nodes, runs):
     """From the first submission to the last job that has ended and given back its node."""
     plane.need_nodes(nodes)
     benchmark = f"burst of {jobs} on {plane.nodes} nodes"
-    with plane.player(0):
+    with plane.player(0) as player:
         for _ in range(runs):
-            with plane.floor(WORKERS):
+            with plane.floor(WORKERS) as bare:
                 plane.audit.begin()
-                floor = _burst(plane, jobs)
+                floor = _burst(plane, [bare, player], jobs)
                 _count(results, benchmark + ", floor", plane, "bench-floor", jobs)
             with plane.operator() as operator:
                 plane.audit.begin()
                 cpu = operator.cpu_seconds()
-                ours = _burst(plane, jobs)
+                ours = _burst(plane, [operator, player], jobs)
                 results.add(benchmark, "operator CPU a job", (operator.cpu_seconds() - cpu) / jobs * 1e3, "ms")
                 results.add(benchmark, "operator memory at most", operator.memory_mib("VmHWM"), "MiB")
                 _count(results, benchmark, plane, operator.agent, jobs)
@@ -74,10 +74,10 @@ def latency(results, plane, jobs, nodes, runs):
     """One job after the other, for an operator that has nothing else to do, and for the floor."""
     plane.need_nodes(nodes)
     for _ in range(runs):
-        with plane.player(0):
+        with plane.player(0) as player:
             for name, subject in (("floor", plane.floor), ("operator", lambda _: plane.operator())):
-                with subject(WORKERS):
-                    output = _burst(plane, jobs, "--threads", 1, "--gap-ms", 200)
+                with subject(WORKERS) as service:
+                    output = _burst(plane, [service, player], jobs, "--threads", 1, "--gap-ms", 200)
                 for entry in output["results"]:
                     if " to " in entry["name"]:
                         entry = {key: value * 1e3 if isinstance(value, float) else value for key, value in entry.items()}
@@ -87,8 +87,8 @@ def latency(results, plane, jobs, nodes, runs):
 def teardown(results, plane, jobs, nodes, runs):
     """All of so many running jobs are deleted at once."""
     plane.need_nodes(nodes)
-    with plane.player(-1):
+    with plane.player(-1) as player:
         for _ in range(runs):
-            with plane.operator():
-                output = _burst(plane, jobs, "--end", "delete")
+            with plane.operator() as operator:
+                output = _burst(plane, [operator, player], jobs, "--end", "delete")
             results.take(f"teardown of {jobs} jobs", output)

@@ -1,11 +1,17 @@
 """Benchmarks that need no API server."""
 
-from suite.programs import call
+from suite import launcher
+from suite.programs import ROOT, call
 
-SUITES = {"placement": "bench_placement"}
+DATA = ROOT / "bench" / "data"
+PROGRAMS = {"placement": ["bench_placement"], "decode": ["bench_decode", DATA], "watch": ["bench_watch", DATA]}
+SUITES = [*PROGRAMS, "launcher"]
 
 
 def run(results, names, smoke, runs):
     for name in names:
         for _ in range(1 if smoke else runs):
-            results.take(name, call(SUITES[name], *(["--smoke"] if smoke else [])))
+            if name == "launcher":
+                launcher.measure(results, 20 if smoke else 300)
+            else:
+                results.take(name, call(*PROGRAMS[name], *(["--smoke"] if smoke else [])))

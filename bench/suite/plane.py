@@ -65,7 +65,18 @@ class Plane:
             self.api.create("nodes", {"metadata": {"name": f"node-{index:05}", "labels": LABEL}, "status": status})
         with concurrent.futures.ThreadPoolExecutor(8) as threads:
             list(threads.map(add, range(self.nodes, count)))
-        self.nodes = max(self.nodes, count)
+        if count > self.nodes:
+            self.nodes = count
+            self._wait_untouched()
+
+    def _wait_untouched(self):
+        """The controller manager writes into new nodes for a while."""
+        before, since = None, time.monotonic()
+        while time.monotonic() - since < 3:
+            now = {node["metadata"]["name"]: node["metadata"]["resourceVersion"] for node in self.api.list("nodes")}
+            if now != before:
+                before, since = now, time.monotonic()
+            time.sleep(0.3)
 
     def namespace(self):
         name = f"bench-{next(_namespaces)}"

@@ -20,13 +20,25 @@ def binary(name):
     return str(path)
 
 
-def call(name, *arguments, limit=900):
-    """What the program prints, decoded."""
+def call(name, *arguments, beside=(), limit=900):
+    """What the program prints, decoded. The services beside it have to live on."""
     command = [binary(name), *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, timeout=limit)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)}: exit code {done.returncode}")
-    return json.loads(done.stdout)
+    end = time.monotonic() + limit
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        while True:
+            try:
+                output = process.communicate(timeout=0.5)[0]
+                break
+            except subprocess.TimeoutExpired:
+                ended = [service for service in beside if not service.running()]
+                if ended or time.monotonic() > end:
+                    process.kill()
+                    raise RuntimeError("\n".join([f"{name} does not come to its end",
+                                                  *(f"{s.name}: {s.log()[-3000:]}" for s in ended or beside)])) from None
+    if process.returncode != 0:
+        raise RuntimeError("\n".join([f"{' '.join(command)}: exit code {process.returncode}",
+                                      *(f"{s.name}: {s.log()[-3000:]}" for s in beside)]))
+    return json.loads(output)
 
 
 class Service:
@@ -50,6 +62,9 @@ class Service:
             self._process.kill()
             self._process.wait()
         self._log.close()
+
+    def running(self):
+        return self._process.poll() is None
 
     def log(self):
         return Path(self._log.name).read_text(encoding="utf-8", errors="replace")

@@ -116,6 +116,13 @@ def faults(result, shell, control_plane):
         counts.add_program(result, "faults", done)
 
 
+def bench(result, shell, _control_plane):
+    """the benchmarks run, and what they count has not grown"""
+    if _build(result, shell, "release", ["all", "bench"], count=False):
+        done = shell.run("bench", ROOT / "bench/run", "--smoke", show=True)
+        result.check("bench/run --smoke", done.code == 0, done.tail())
+
+
 def demo(result, shell, _control_plane):
     """`make demo` where nothing has been built"""
     # A folder of its own: what another step leaves in build/ has hidden before that demo did not build it.
@@ -148,7 +155,7 @@ def cluster(result, shell, _control_plane):
 
 STEPS = {"build": release, "format": format_check, "layers": layers, "tidy": tidy, "unit": unit,
          "integration": integration, "crds": crds, "deploy": deploy, "health": health, "operator": operator,
-         "faults": faults, "e2e": e2e, "preflight": preflight, "images": images, "install": install,
+         "faults": faults, "bench": bench, "e2e": e2e, "preflight": preflight, "images": images, "install": install,
          "demo": demo, "asan": asan, "tsan": tsan, "cluster": cluster}
 
 
