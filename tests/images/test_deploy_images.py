@@ -66,9 +66,7 @@ class ImagesCase(unittest.TestCase):
         self.archives, self.printed = built()
 
     def each(self):
-        for image, archive in self.archives.items():
-            with self.subTest(image=image):
-                yield image, archive
+        return self.archives.items()
 
 
 class ArchiveTest(ImagesCase):
@@ -102,7 +100,7 @@ class ArchiveTest(ImagesCase):
     def test_user_and_program(self):
         for image, archive in self.each():
             config = archive.config["config"]
-            self.assertEqual("65532:65532", config["User"])
+            self.assertEqual("65532:65532", config["User"], image)
             self.assertEqual(["/" + images.IMAGES[image][0]], config["Entrypoint"])
             self.assertEqual([f"gpupool.dev/{image}:{images.version()}"], archive.manifest["RepoTags"])
 
@@ -116,8 +114,8 @@ class ArchiveTest(ImagesCase):
 
     def test_sizes(self):
         for image, archive in self.each():
-            self.assertLess(os.path.getsize(archive.path), PACKED)
-            self.assertLess(sum(entry.size for entry in archive.entries), UNPACKED[image])
+            self.assertLess(os.path.getsize(archive.path), PACKED, image)
+            self.assertLess(sum(entry.size for entry in archive.entries), UNPACKED[image], image)
 
     def test_no_shell_and_no_other_programs(self):
         for image, archive in self.each():
