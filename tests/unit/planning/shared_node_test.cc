@@ -173,8 +173,7 @@ TEST_F(SharedMember, ModelAndMemoryAreThePoolsToChoose) {
 // Whoever owns a node writes its report, and anybody's pod may carry a label.
 TEST_F(SharedMember, AbsurdNumbersDoNotTurnIntoFreeSlices) {
   constexpr auto kHuge = std::numeric_limits<std::int64_t>::max();
-  test::show_pod(report_, 0, "huge", kHuge);
-  test::show_pod(report_, 0, "huge-too", kHuge);
+  for (const char* name : {"huge", "huge-too"}) gpu(0).pods.push_back({"ns", name, kHuge});
   gpu(1).slices.total = kHuge;
   gpu(1).slices.free = kHuge;
   gpu(1).memory_mib = kHuge;
