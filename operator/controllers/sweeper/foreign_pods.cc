@@ -48,6 +48,8 @@ base::Result<void> ForeignPods::look(const api::Node& node, const api::GpuJob& h
   const auto& name = node.metadata.name;
   kube::ListOptions options;
   options.field_selector = "spec.nodeName=" + name;
+  // From the server's cache, which has an index of nodes; of a newer state it would read every pod there is.
+  options.resource_version = "0";
   const auto pods = kube::list<api::Pod>(client_, "", options, stop);
   if (!pods) return tl::unexpected<base::Error>(pods.error());
   const runtime::ObjectReference about{api::kApiVersion, std::string(api::GpuJob::kType.kind),
