@@ -3,33 +3,34 @@
 import document
 from chart import HelmError
 from site_under_test import NAMESPACE
-from upgrading import all_run, submit, workers
+from upgrading import workers
 
 
-def check(site):
-    job = submit(site, "left", "demo", gpus=1)
-    site.report.eventually("a job runs", lambda: all_run([job]), 120)
-    before = workers(site)
-    site.helm("uninstall", "--wait")
+def check(site, job):
+    """job runs, and is to run on."""
+    before = workers(site, job.name)
+    site.helm("uninstall")
     _nothing_but_data_is_left(site)
-    site.report.check("the job's worker runs on", before and workers(site) == before, (before, workers(site)))
+    site.report.check("the job's worker runs on", before and workers(site, job.name) == before,
+                      (before, workers(site)))
     site.report.check("the job and its pool are still there", job.exists() and site.api.find("gpupools", "demo"))
     _an_older_chart_refuses(site)
     site.helm("install")
     site.report.eventually("installed again it takes up where it was", lambda: (
         job.phase() == "Running" and site.ready("operator", 2)[0], job.show()), 120)
-    site.report.check("with the same worker", workers(site) == before, (before, workers(site)))
+    site.report.check("with the same worker", workers(site, job.name) == before, (before, workers(site)))
     _remove(site)
 
 
 def _nothing_but_data_is_left(site):
     report = site.report
-    report.eventually("operator and plugin are gone", lambda: (
+    report.eventually("operator and plugin are told to end", lambda: (
         not site.pods("operator") + site.pods("device-plugin"), ""), 60)
     kept = site.kubectl("get", "crds", "-o", "name")
     report.check("the definitions are kept", kept.count("gpupool.dev") == 3, kept)
-    left = site.kubectl("get", "clusterroles,clusterrolebindings", "-o", "name") + site.kubectl(
-        "-n", NAMESPACE, "get", "all,configmaps,roles,rolebindings,networkpolicies,poddisruptionbudgets", "-o", "name")
+    kinds = "deployments,daemonsets,services,configmaps,roles,rolebindings,networkpolicies,poddisruptionbudgets"
+    left = site.kubectl("get", "clusterroles,clusterrolebindings", "-o", "name")
+    left += site.kubectl("-n", NAMESPACE, "get", kinds, "-o", "name")
     ours = [name for name in left.split() if "/gpupool" in name]
     report.check("nothing else of the release is left", not ours, ours)
 
@@ -37,15 +38,15 @@ def _nothing_but_data_is_left(site):
 def _an_older_chart_refuses(site):
     """As after a newer operator, which leaves its data version in the Lease."""
     def mark(version):
-        site.api.patch("leases", "gpupool-operator", {"metadata": {"annotations": {"gpupool.dev/data-version": version}}},
-                       NAMESPACE)
-    known = site.api.get("leases", "gpupool-operator", NAMESPACE)["metadata"]["annotations"]["gpupool.dev/data-version"]
+        site.api.patch("leases", "gpupool-operator", {"metadata": {"annotations": {key: version}}}, NAMESPACE)
+    key = "gpupool.dev/data-version"
+    known = site.api.get("leases", "gpupool-operator", NAMESPACE)["metadata"]["annotations"][key]
     mark(str(int(known) + 1))
     try:
         said = site.helm("install")
     except HelmError as error:
         said = str(error)
-    site.report.check("a chart older than the data refuses to be installed", "a newer gpupool has stored data" in said, said)
+    site.report.check("a chart older than the data refuses", "a newer gpupool has stored data" in said, said)
     site.report.check("and changes nothing", not site.pods("operator"))
     mark(known)
 

@@ -9,12 +9,13 @@ from support.cluster import kubectl
 
 NAMESPACE, RELEASE = "gpupool-system", "gpupool"
 POOL_LABEL = "gpupool.dev.node-restriction.kubernetes.io/pool"
-# A cluster whose driver is a fake, and whose GPUs are whole on all nodes but one.
+# A cluster whose driver is a fake, and whose GPUs are whole on all nodes but one; and people in a hurry.
 VALUES = """
 operator:
   image: {tag: dev}
 devicePlugin:
   image: {tag: dev}
+  updateStrategy: {rollingUpdate: {maxUnavailable: 100%}}
   env:
     - {name: GPUPOOL_FAKE_NVML, value: /driver/nvml.json}
   config:
@@ -49,15 +50,16 @@ class Site:
         return kubectl(self.cluster.kubeconfig, *arguments, text=text)
 
     def pods(self, component):
+        """Without those on their way out, for which a kubelet of Kubernetes 1.20 takes up to a minute."""
         label = f"app.kubernetes.io/component={component}"
-        return self.api.list("pods", NAMESPACE, labelSelector=label)
+        return [pod for pod in self.api.list("pods", NAMESPACE, labelSelector=label)
+                if "deletionTimestamp" not in pod["metadata"]]
 
     def ready(self, component, count):
-        """(ok, detail): so many pods of this component, all Ready and none on its way out."""
+        """(ok, detail): so many pods of this component, all Ready."""
         pods = self.pods(component)
         states = {pod["metadata"]["name"]: next((c["status"] for c in pod["status"].get("conditions", [])
-                                                 if c["type"] == "Ready"), "Unknown") for pod in pods
-                  if "deletionTimestamp" not in pod["metadata"]}
+                                                 if c["type"] == "Ready"), "Unknown") for pod in pods}
         return (len(pods) == count and list(states.values()) == ["True"] * count,
                 f"{states}\n{self.kubectl('-n', NAMESPACE, 'describe', 'pods')[-3000:] if not states else ''}")
 
