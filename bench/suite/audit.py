@@ -1,11 +1,16 @@
 """Counts requests in the API server's audit log."""
 
 import collections
+import datetime
 import json
 import time
 
 WRITES = {"create", "update", "patch", "delete", "deletecollection"}
 SETTLED = 0.5  # seconds without a new line: the log is written a little later than the answer
+
+
+def _time(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
 class Audit:
@@ -18,10 +23,13 @@ class Audit:
         self._wait_settled()
 
     def counts(self, user_agent):
-        """Since begin(): (writes, reads, conflicts), each Counter by verb and resource; watches are left out."""
+        """Since begin(): (writes, reads, conflicts, seconds that the server took), each Counter by verb and resource.
+
+        Watches are left out.
+        """
         begin = self._offset
         self._wait_settled()
-        writes, reads, conflicts = collections.Counter(), collections.Counter(), collections.Counter()
+        writes, reads, conflicts, seconds = (collections.Counter() for _ in range(4))
         with open(self._path, "rb") as log:
             log.seek(begin)
             for line in log.read(self._offset - begin).splitlines():
@@ -32,9 +40,10 @@ class Audit:
                 what = "/".join(filter(None, (ref.get("resource", entry["requestURI"]), ref.get("subresource"))))
                 name = f"{entry['verb']} {what}"
                 (writes if entry["verb"] in WRITES else reads)[name] += 1
+                seconds[name] += _time(entry["stageTimestamp"]) - _time(entry["requestReceivedTimestamp"])
                 if entry.get("responseStatus", {}).get("code") == 409:
                     conflicts[name] += 1
-        return writes, reads, conflicts
+        return writes, reads, conflicts, seconds
 
     def _wait_settled(self):
         size, since = -1, time.monotonic()

@@ -19,7 +19,7 @@ def _seconds(output, name):
 
 def _count(results, benchmark, plane, agent, jobs):
     """Requests for each job, told apart by what they are for."""
-    writes, reads, conflicts = plane.audit.counts(agent)
+    writes, reads, conflicts, seconds = plane.audit.counts(agent)
     events = sum(writes.pop(name, 0) for name in EVENTS)
     pool = sum(writes.pop(name, 0) for name in ("patch gpupools", "patch gpupools/status"))
     results.add(benchmark, "API writes a job", sum(writes.values()) / jobs, "writes")
@@ -31,6 +31,10 @@ def _count(results, benchmark, plane, agent, jobs):
     results.add(benchmark, "API reads a job", sum(reads.values()) / jobs, "reads")
     for name, count in sorted(reads.items()):
         results.add(benchmark, f"  {name}", count / jobs, "reads")
+    results.add(benchmark, "time in the API server a job", sum(seconds.values()) / jobs * 1e3, "ms")
+    for name, spent in sorted(seconds.items()):
+        if writes[name] + reads[name]:
+            results.add(benchmark, f"  each {name}", spent / (writes[name] + reads[name]) * 1e3, "ms")
 
 
 def bursts(results, plane, jobs, nodes, runs):
@@ -64,7 +68,7 @@ def steady(results, plane, nodes, seconds):
         plane.audit.begin()
         cpu = operator.cpu_seconds()
         time.sleep(seconds)
-        writes, reads, _ = plane.audit.counts(operator.agent)
+        writes, reads, *_ = plane.audit.counts(operator.agent)
         results.add("steady state", "API reads a minute", sum(reads.values()) * 60 / seconds, "reads")
         results.add("steady state", "API writes a minute", sum(writes.values()) * 60 / seconds, "writes")
         results.add("steady state", "CPU", (operator.cpu_seconds() - cpu) / seconds * 1e3, "mCPU")

@@ -2,7 +2,7 @@
 
 import sys
 
-from suite import burst
+from suite import burst, scale
 from suite.plane import Plane
 
 
@@ -26,8 +26,13 @@ def _teardown(results, plane, options):
     burst.teardown(results, plane, *((10, 20, 1) if options.smoke else (100, 100, options.runs)))
 
 
+def _scale(results, plane, options):
+    plane.need_nodes(20 if options.smoke else 1000)
+    scale.measure(results, plane, [20] if options.smoke else [1000, 2000, 4000])
+
+
 # In this order: the first ones are on few nodes.
-SUITES = {"latency": _latency, "teardown": _teardown, "burst": _bursts, "steady": _steady}
+SUITES = {"latency": _latency, "teardown": _teardown, "burst": _bursts, "steady": _steady, "scale": _scale}
 
 
 def run(results, names, options):
