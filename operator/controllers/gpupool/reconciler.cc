@@ -1,5 +1,7 @@
 #include "controllers/gpupool/reconciler.h"
 
+#include <algorithm>
+
 #include "api/v1alpha1/status_json.h"
 #include "controllers/cluster/finalizer_patch.h"
 #include "planning/pool_status.h"
@@ -24,12 +26,9 @@ base::Result<void> GpuPoolReconciler::set_finalizer(const api::GpuPool& pool, bo
 
 base::Duration GpuPoolReconciler::until_next_write(const std::string& pool) {
   const std::lock_guard lock(mutex_);
-  const auto now = clock_.now();
   const auto last = last_write_.find(pool);
-  if (last != last_write_.end() && now < last->second + kWriteInterval)
-    return last->second + kWriteInterval - now;
-  last_write_[pool] = now;
-  return base::Duration::zero();
+  if (last == last_write_.end()) return base::Duration::zero();
+  return std::max(last->second + kWriteInterval - clock_.now(), base::Duration::zero());
 }
 
 void GpuPoolReconciler::count_phases() {
@@ -49,6 +48,9 @@ void GpuPoolReconciler::count_phases() {
 base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey& key,
                                                             const base::Log& /*log*/, std::stop_token stop) {
   for (const auto& job : queue_.changed_jobs(key.name)) wake_(job);
+  // Before anything is counted: in a burst of jobs that costs more than all else.
+  if (const auto wait = until_next_write(key.name); wait > base::Duration::zero())
+    return runtime::Requeue{wait};
   const auto view = queue_.view(key.name);
   if (!view) return runtime::Requeue{};
   const auto& pool = *view->pool;
@@ -69,8 +71,10 @@ base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey
                           ? planning::make_pool_status(pool, view->members, view->shared, jobs, clock_.wall())
                           : planning::make_pool_status(pool, view->members, view->nodes, jobs, clock_.wall());
   if (status == pool.status) return runtime::Requeue{};
-  if (const auto wait = until_next_write(key.name); wait > base::Duration::zero())
-    return runtime::Requeue{wait};
+  {
+    const std::lock_guard lock(mutex_);
+    last_write_[key.name] = clock_.now();
+  }
   const auto patch = api::status_patch(pool.metadata.resource_version, status);
   const auto done = client_.patch(api::GpuPool::kType, key, kube::PatchType::kMerge, patch, "status", stop);
   if (!done && done.error().code != base::ErrorCode::kNotFound)
