@@ -1,0 +1,83 @@
+"""Alerts and dashboard ask for metrics that the programs have."""
+
+import glob
+import json
+import os
+import re
+import unittest
+
+import yaml
+
+from chart import ALL_ON, ROOT, template
+
+WORDS = {"sum", "rate", "by", "max", "min", "absent", "increase", "histogram_quantile", "label_replace", "without", "le",
+         "or", "and", "unless", "avg", "count", "on", "time", "min_over_time", "max_over_time", "topk",
+         "vector", "group_left", "group_right"}
+
+
+def registered():
+    """Every text in the sources that may be a metric's name."""
+    names = set()
+    for program in ("operator", "device-plugin"):
+        for path in glob.glob(os.path.join(ROOT, program, "**", "*.cc"), recursive=True):
+            with open(path, encoding="utf-8") as source:
+                names |= set(re.findall(r'"([a-z]+(?:_[a-z]+)+)"', source.read()))
+    return names
+
+
+def asked(expression):
+    """The metrics of a PromQL expression."""
+    bare = re.sub(r"\{[^}]*\}|\"[^\"]*\"|\[[^\]]*\]|\b(?:by|without|on)\s*\([^)]*\)", " ", expression)
+    names = set(re.findall(r"\b[a-z]+(?:_[a-z]+)*\b", bare)) - WORDS
+    return {re.sub(r"_(bucket|sum|count)$", "", name) for name in names}
+
+
+def of_kind(kind):
+    return [item for item in template(*ALL_ON) if item["kind"] == kind]
+
+
+class MonitoringTest(unittest.TestCase):
+    def test_alerts(self):
+        (rules,) = of_kind("PrometheusRule")
+        alerts = [rule for group in rules["spec"]["groups"] for rule in group["rules"]]
+        self.assertGreater(len(alerts), 5)
+        self.assertEqual(len({rule["alert"] for rule in alerts}), len(alerts))
+        for rule in alerts:
+            self.assertTrue(asked(rule["expr"]), rule["expr"])
+            self.assertLessEqual(asked(rule["expr"]), registered(), rule["alert"])
+            self.assertEqual({"summary", "description"}, set(rule["annotations"]), rule["alert"])
+            self.assertIn(rule["labels"]["severity"], ("warning", "critical"))
+
+    def test_dashboard(self):
+        board = next(item for item in of_kind("ConfigMap") if item["metadata"]["name"].endswith("dashboard"))
+        (text,) = board["data"].values()
+        expressions = [target["expr"] for panel in json.loads(text)["panels"] for target in panel.get("targets", [])]
+        self.assertGreater(len(expressions), 5)
+        for expression in expressions:
+            self.assertTrue(asked(expression), expression)
+            self.assertLessEqual(asked(expression), registered(), expression)
+
+    def test_services_and_monitors_find_the_pods(self):
+        pods = [item["spec"]["template"]["metadata"]["labels"] for kind in ("Deployment", "DaemonSet")
+                for item in of_kind(kind)]
+        services = [item for item in of_kind("Service") if item["metadata"]["name"].endswith("metrics")]
+        self.assertEqual(len(services), 2)
+        for service in services:
+            self.assertEqual(1, sum(service["spec"]["selector"].items() <= labels.items() for labels in pods))
+        for monitor in of_kind("ServiceMonitor"):
+            wanted = monitor["spec"]["selector"]["matchLabels"].items()
+            self.assertTrue(any(wanted <= service["metadata"]["labels"].items() for service in services))
+
+    def test_the_check_finds_a_wrong_name(self):
+        self.assertEqual({"gpupool_jbos"}, asked('sum by (phase) (gpupool_jbos{phase="Running"})') - registered())
+
+
+class DocumentsTest(unittest.TestCase):
+    def test_readme_says_what_the_page_says(self):
+        texts = []
+        for path in ("README.md", os.path.join("docs", "install.md")):
+            with open(os.path.join(ROOT, path), encoding="utf-8") as source:
+                texts.append(set(re.findall(r"^(?:helm|make) .*?(?=\s+#|$)", source.read(), re.M)))
+        short = {line for line in texts[0] if line.startswith("helm ") or line == "make images"}
+        self.assertEqual(2, len(short))
+        self.assertLessEqual(short, texts[1])
