@@ -31,8 +31,10 @@ constexpr auto kNotFound = R"({"kind":"Status","reason":"NotFound","code":404})"
 constexpr auto kConflict = R"({"kind":"Status","reason":"Conflict","code":409})";
 
 class ElectorTest : public ::testing::Test {
- protected:
+ public:
   ~ElectorTest() override { stop(); }
+
+ protected:
   void start() {
     thread_ = std::jthread([this](const std::stop_token& stop) {
       elector_.run(stop);
