@@ -1,101 +1,84 @@
-// Recorded events through one watch into the cache and the queue, without a network: bench_watch DIRECTORY
+// Recorded events through one watch into the cache and the queues, without a network: bench_watch DIRECTORY
 // [--smoke].
-#include <atomic>
-#include <condition_variable>
 #include <cstring>
-#include <fstream>
-#include <mutex>
 #include <string>
 #include <thread>
 
-#include "api/core/pod.h"
-#include "bench/support/allocations.h"
+#include "bench/memory/recording.h"
 #include "bench/support/results.h"
-#include "runtime/cache/informer.h"
-#include "runtime/queue/work_queue.h"
+#include "controllers/wiring.h"
+#include "tests/unit/planning/builders.h"
 
 namespace {
 
 using namespace gpupool;
+using bench::Results;
 
-// An API server with no objects and one long watch, in pieces as TLS records bring them.
-class Recording final : public net::Transport {
- public:
-  explicit Recording(const std::string& bytes) : bytes_(bytes) {}
+// What every use of caches needs.
+struct World {
+  explicit World(const std::string& bytes)
+      : recording(bytes), client(recording, nullptr, clock, metrics, {}) {}
 
-  base::Result<net::HttpResponse> send(const net::HttpRequest&, std::stop_token) override {
-    return net::HttpResponse{200, {}, R"({"metadata":{"resourceVersion":"1"},"items":[]})"};
+  template <class K>
+  void play(runtime::Informer<K>& informer) {
+    const std::jthread thread([&](std::stop_token stop) { informer.reflector().run(std::move(stop)); });
+    recording.wait();
   }
 
-  base::Result<net::HttpResponse> stream(const net::HttpRequest&, const net::BodySink& sink,
-                                         std::stop_token stop) override {
-    constexpr std::size_t kPiece = 16384;
-    heap_before_ = bench::heap();
-    began_ = std::chrono::steady_clock::now();
-    for (std::size_t at = 0; at < bytes_.size(); at += kPiece) {
-      sink(std::string_view(bytes_).substr(at, kPiece));
-    }
-    seconds_ = bench::seconds_since(began_);
-    heap_after_ = bench::heap();
-    done_ = true;
-    done_.notify_all();
-    std::mutex mutex;
-    std::unique_lock lock(mutex);
-    std::condition_variable_any().wait(lock, stop, [] { return false; });
-    return base::fail(base::ErrorCode::kCancelled, "stopped");
-  }
-
-  void wait() { done_.wait(false); }
-  double seconds() const { return seconds_; }
-  std::int64_t allocations() const { return heap_after_.calls - heap_before_.calls; }
-
- private:
-  const std::string& bytes_;
-  std::atomic<bool> done_ = false;
-  std::chrono::steady_clock::time_point began_;
-  double seconds_ = 0;
-  bench::Heap heap_before_;
-  bench::Heap heap_after_;
+  bench::Recording recording;
+  base::SystemClock clock;
+  base::Metrics metrics;
+  base::Log log = base::Log::none();
+  kube::Client client;
 };
 
-std::string read_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
+void pods(Results& results, const std::string& line, int count) {
+  const auto bytes = bench::events_of(line, count, 1000);
+  World world(bytes);
+  runtime::WorkQueue queue(world.clock, std::chrono::seconds(1));
+  runtime::Informer<api::Pod> informer(world.client, {}, world.clock, world.metrics, world.log);
+  informer.on_change(
+      [&](const runtime::Change<api::Pod>& change) { queue.add(change.after->metadata.key()); });
+  world.play(informer);
+  results.value("pod events through a watch", count / world.recording.seconds(), "events/s");
+  results.value("allocations an event", static_cast<double>(world.recording.allocations()) / count,
+                "allocations");
+  if (informer.store().size() != 1000 || queue.depth() != 1000)
+    results.value("pod events were lost", 1, "error");
 }
 
-// The recorded event for so many objects in turn, each with versions that grow.
-std::string events_of(const std::string& line, int count, int objects) {
-  const std::string marker = "\"name\":\"";
-  const auto at = line.find(marker, line.find("\"metadata\"")) + marker.size();
-  std::string bytes;
-  for (int i = 0; i < count; ++i) {
-    bytes += line.substr(0, at) + "o" + std::to_string(i % objects) + "-" + line.substr(at) + "\n";
+// Node events with all handlers of the operator, while so many jobs hold a node each. Microseconds of one.
+double nodes(Results& results, const std::string& line, int count, int jobs) {
+  const auto bytes = bench::events_of(line, count, 100);
+  World world(bytes);
+  controllers::Caches caches(world.client, world.clock, world.metrics, world.log);
+  controllers::PoolQueue pool_queue(caches);
+  controllers::NodeReadiness readiness(world.clock);
+  const auto queue = [&] { return runtime::WorkQueue(world.clock, std::chrono::seconds(1)); };
+  auto job_keys = queue(), pools = queue(), node_keys = queue(), pod_keys = queue(), marks = queue();
+  controllers::connect(caches, pool_queue, readiness, {job_keys, pools, node_keys, pod_keys, marks});
+  runtime::StoreWriter<api::GpuJob> writer(caches.jobs.store());
+  for (int i = 0; i < jobs; ++i) {
+    auto job = test::make_job("job-" + std::to_string(i));
+    job.status.lease = test::make_lease(job, api::lease_state::kRunning, {"node-" + std::to_string(i)});
+    writer.apply(std::move(job));
   }
-  return bytes;
+  world.play(caches.nodes);
+  const auto each = world.recording.seconds() / count * 1e6;
+  results.value("node event, " + std::to_string(jobs) + " jobs", each, "us");
+  if (caches.nodes.store().size() != 100) results.value("node events were lost", 1, "error");
+  return each;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
-  const int count = argc > 2 && std::strcmp(argv[2], "--smoke") == 0 ? 1000 : 50000;
-  const auto bytes = events_of(read_line(std::string(argv[1]) + "/pod.json"), count, 1000);
-  Recording recording(bytes);
-  base::SystemClock clock;
-  base::Metrics metrics;
-  const auto log = base::Log::none();
-  kube::Client client(recording, nullptr, clock, metrics, {});
-  runtime::WorkQueue queue(clock, std::chrono::seconds(1));
-  runtime::Informer<api::Pod> informer(client, {}, clock, metrics, log);
-  informer.on_change(
-      [&](const runtime::Change<api::Pod>& change) { queue.add(change.after->metadata.key()); });
-  std::jthread thread([&](std::stop_token stop) { informer.reflector().run(std::move(stop)); });
-  recording.wait();
-  bench::Results results("watch");
-  results.value("pod events through a watch", count / recording.seconds(), "events/s");
-  results.value("allocations an event", static_cast<double>(recording.allocations()) / count, "allocations");
-  if (informer.store().size() != 1000 || queue.depth() != 1000) results.value("events were lost", 1, "error");
+  const bool smoke = argc > 2 && std::strcmp(argv[2], "--smoke") == 0;
+  const std::string data = argv[1];
+  Results results("watch");
+  pods(results, bench::read_line(data + "/pod.json"), smoke ? 1000 : 50000);
+  const auto node = bench::read_line(data + "/node.json");
+  for (const int jobs : {0, 1000, 10000}) nodes(results, node, smoke ? 100 : 1000, smoke ? jobs / 100 : jobs);
   results.print();
 }

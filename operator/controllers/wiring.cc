@@ -28,15 +28,6 @@ bool concerns_queue(const api::GpuJob& before, const api::GpuJob& after) {
          before.status.lease != after.status.lease || before.status.phase != after.status.phase;
 }
 
-// Nodes that the job's lease names in one version and not in the other.
-std::set<std::string> nodes_of(const api::GpuJob& job) {
-  std::set<std::string> names;
-  if (!job.status.lease) return names;
-  for (const auto& node : job.status.lease->nodes) names.insert(node.name);
-  for (const auto& node : job.status.lease->lost) names.insert(node.name);
-  return names;
-}
-
 void on_job(const Change<api::GpuJob>& change, const Caches& caches, PoolQueue& pool_queue,
             const Queues& queues) {
   const auto& any = change.after ? *change.after : *change.before;
@@ -50,9 +41,10 @@ void on_job(const Change<api::GpuJob>& change, const Caches& caches, PoolQueue& 
   queues.pools.add({"", any.spec.pool}, priority_of(change));
   if (!change.before) return;
   if (change.before->spec.pool != any.spec.pool) queues.pools.add({"", change.before->spec.pool});
-  const auto now = change.after ? nodes_of(*change.after) : std::set<std::string>();
+  const auto now = change.after ? nodes_of(*change.after) : std::vector<std::string>();
+  const std::set<std::string> kept(now.begin(), now.end());
   for (const auto& node : nodes_of(*change.before)) {
-    if (now.contains(node)) continue;
+    if (kept.contains(node)) continue;
     queues.nodes.add({"", node});
     queues.marks.add({"", node});
   }
@@ -63,8 +55,8 @@ void on_job(const Change<api::GpuJob>& change, const Caches& caches, PoolQueue& 
 }
 
 void wake_holder(const Caches& caches, runtime::WorkQueue& jobs, const api::Node& node, Priority priority) {
-  for (const auto& job : caches.jobs.store().list()) {
-    if (nodes_of(*job).contains(node.metadata.name)) jobs.add(job->metadata.key(), priority);
+  for (const auto& job : caches.jobs.store().by_index(kByHeldNode, node.metadata.name)) {
+    jobs.add(job->metadata.key(), priority);
   }
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "api/core/node.h"
 #include "api/core/pod.h"
 #include "api/core/workload.h"
@@ -15,6 +18,16 @@ namespace gpupool::controllers {
 inline constexpr char kByJobUid[] = "job-uid";
 inline constexpr char kByUid[] = "uid";
 inline constexpr char kByNode[] = "node";
+inline constexpr char kByHeldNode[] = "held-node";
+
+// Names of the nodes that a job's lease has or has lost.
+inline std::vector<std::string> nodes_of(const api::GpuJob& job) {
+  std::vector<std::string> names;
+  if (!job.status.lease) return names;
+  for (const auto& node : job.status.lease->nodes) names.push_back(node.name);
+  for (const auto& node : job.status.lease->lost) names.push_back(node.name);
+  return names;
+}
 
 // Everything the controllers watch, made once in main. Children are watched by label, so that other workloads
 // cost nothing.
@@ -41,6 +54,7 @@ struct Caches {
     jobs.on_list([this] { newest_jobs.forget_all(); });
     nodes.on_list([this] { newest_nodes.forget_all(); });
     jobs.store().add_index(kByUid, [](const api::GpuJob& job) { return std::vector{job.metadata.uid}; });
+    jobs.store().add_index(kByHeldNode, nodes_of);
   }
 
   runtime::Informer<api::GpuPool> pools;
