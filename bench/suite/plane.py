@@ -36,6 +36,14 @@ class Plane:
 
     def __enter__(self):
         self._cluster.__enter__()
+        try:
+            self._set_up()
+        except BaseException:
+            self._cluster.__exit__(*sys.exc_info())
+            raise
+        return self
+
+    def _set_up(self):
         self.kubeconfig = self._cluster.kubeconfig
         self._hasten_controller_manager()
         apply_definitions(self.kubeconfig)
@@ -43,7 +51,6 @@ class Plane:
         self.audit = Audit(os.path.join(self._cluster.folder(), "audit.log"))
         self.version = self.api.call("GET", "/version")["gitVersion"]
         self.api.create("gpupools", pool_manifest(POOL, LABEL))
-        return self
 
     def __exit__(self, *problem):
         self._cluster.__exit__(*problem)
