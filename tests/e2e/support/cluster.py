@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 from .operator_process import ROOT
+from .waiting import wait_for
 
 PROGRAM = os.path.join(ROOT, "tests", "cluster", "cluster")
 
@@ -73,8 +74,17 @@ def kubectl(kubeconfig, *arguments, text=None):
 def apply_definitions(kubeconfig):
     folder = os.path.join(ROOT, "crds", "")  # kubectl follows a link only with the slash at its end
     kubectl(kubeconfig, "apply", "--validate=false", "-f", folder)
-    kubectl(kubeconfig, "wait", "--for=condition=Established", "--timeout=30s", "crd/gpupools.gpupool.dev",
-            "crd/gpujobs.gpupool.dev", "crd/gpunodes.gpupool.dev")
+    wait_for("the definitions to be established", lambda: _established(kubeconfig), 30)
+
+
+def _established(kubeconfig):
+    try:
+        return kubectl(kubeconfig, "wait", "--for=condition=Established", "--timeout=30s", "crd/gpupools.gpupool.dev",
+                       "crd/gpujobs.gpupool.dev", "crd/gpunodes.gpupool.dev")
+    except AssertionError as error:
+        if "conditions accessor error" in str(error):  # kubectl 1.20 does not wait for the first condition
+            return False
+        raise
 
 
 def apply_objects(kubeconfig, objects):
