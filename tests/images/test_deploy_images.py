@@ -94,6 +94,7 @@ class ArchiveTest(ImagesCase):
             for binary in [path for image in images.IMAGES for path in images.binaries(image)]:
                 with open(program.stripped(binary, scratch), "rb") as source:
                     data = source.read()
+                self.assertNotIn(b".pb.cc", data, binary)  # would have the path that ccache made of it
                 for folder in folders:
                     self.assertNotIn(os.path.join(os.path.abspath(folder), "").encode(), data, binary)
 
