@@ -57,6 +57,7 @@ def _remove(site):
     nodes = str([(node["metadata"], node["spec"]) for node in site.api.list("nodes")])
     site.report.check("no lease is left on a node", "gpupool.dev/lease" not in nodes and
                       "node-restriction.kubernetes.io/lease" not in nodes and "gpupool.dev/pool:" not in nodes, nodes)
-    site.report.check("no worker is left", not workers(site), workers(site))
+    # A kubelet takes its time, but nothing of gpupool may hold a pod back.
+    site.report.eventually("no worker is left", lambda: (not workers(site), workers(site)), 120)
     left = site.kubectl("get", "crds,namespaces,clusterroles,clusterrolebindings", "-o", "name")
     site.report.check("nothing of gpupool is left", "gpupool" not in left, left)

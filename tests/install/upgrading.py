@@ -59,7 +59,8 @@ def check(site, slices):
     report = site.report
     jobs = slices + [submit(site, f"run-{n}", "demo", gpus=1) for n in range(WHOLE)]
     report.eventually(f"{len(jobs)} jobs run", lambda: all_run(jobs), 180)
-    before = workers(site)
+    names = [job.name for job in jobs]
+    before = workers(site, *names)
     with Observer(site, jobs) as seen:
         begin = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
@@ -72,7 +73,7 @@ def check(site, slices):
         complete, errors = seen.saw_all()
         report.check(f"every change was seen: of nodes and of jobs {seen.changes()}",
                      complete and len(seen.states) == len(jobs) and len(seen.marks) == 4, errors)
-    after = {uid: found for uid, found in workers(site).items() if uid in before}
+    after = workers(site, *names)
     report.check("all workers are the same pods, and none was restarted", len(before) == len(jobs) and after == before,
                  (before, after))
     flaps = {name: marks for name, marks in seen.marks.items() if len(marks) != 1}
