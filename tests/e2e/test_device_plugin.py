@@ -160,7 +160,7 @@ class BrokenTest(PluginCase):
             old = self.node.plugin_pod()["metadata"]["name"]
             kubectl(self.lab.kubeconfig, "-n", PLUGIN_NAMESPACE, "rollout", "restart", "daemonset/" + PLUGIN)
             kubectl(self.lab.kubeconfig, "-n", PLUGIN_NAMESPACE, "rollout", "status", "daemonset/" + PLUGIN,
-                    "--timeout=60s")
+                    "--timeout=110s")
             self.assertNotEqual(old, self.node.plugin_pod()["metadata"]["name"])
         self.check(upgrade)
 
