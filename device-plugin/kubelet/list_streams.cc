@@ -29,10 +29,8 @@ std::shared_ptr<ListStream> ListStreams::open(ListWriter& writer) {
 }
 
 void ListStreams::ended(const ListStream& stream) {
-  {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(streams_, [&](const auto& other) { return other.get() == &stream; });
-  }
+  const std::lock_guard lock(mutex_);  // whoever closes afterwards may take away what on_change_ uses
+  std::erase_if(streams_, [&](const auto& other) { return other.get() == &stream; });
   on_change_();
 }
 

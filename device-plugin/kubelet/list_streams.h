@@ -22,7 +22,8 @@ class ListStreams {
     std::uint64_t open = 0;
   };
 
-  // on_change: called when a stream has begun or ended, by open() and ended(); must not block.
+  // on_change: called when a stream has begun or ended, by open() and ended(); must neither block nor ask for
+  // the count.
   ListStreams(const Offering& offering, std::string resource, std::function<void()> on_change);
   ~ListStreams() { close(); }  // when all streams have ended
   ListStreams(const ListStreams&) = delete;

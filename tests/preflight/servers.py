@@ -5,6 +5,7 @@ import json
 import os
 import ssl
 import subprocess
+import sys
 import threading
 from email.utils import formatdate
 
@@ -42,7 +43,12 @@ class Server:
                 pass
 
         self.answers, self.seen, self._date = answers, [], date
-        self._http = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        class Listener(http.server.ThreadingHTTPServer):
+            def handle_error(self, request, client_address):
+                if not isinstance(sys.exc_info()[1], ConnectionError):  # who asks only for an answer hangs up
+                    super().handle_error(request, client_address)
+
+        self._http = Listener(("127.0.0.1", port), Handler)
         self.url = f"http://127.0.0.1:{self._http.server_port}"
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
