@@ -72,6 +72,13 @@ def check_keeper_killed(report, name):
     spaces = namespaces_of([name])
     report.check("down --all-stale spares a running cluster",
                  run(CLUSTER, "down", "--all-stale")[0] == 0 and processes.find_init(processes.cluster_title(name)))
+    # The kernel gives numbers of namespaces that have ended to new ones.
+    older = states.State(name[:-1] + "x")
+    os.makedirs(older.folder)
+    older.remember(namespace=states.State(name).facts()["namespace"], starter=[1, "0"])
+    code, text = run(CLUSTER, "down", "--all-stale")
+    report.check("down --all-stale removes one whose namespace's number a running cluster has now",
+                 code == 0 and older.name in text and processes.find_init(processes.cluster_title(name)), text)
     os.kill(processes.find_keeper(name), signal.SIGKILL)
     _wait_until(lambda: not processes.find_init(processes.cluster_title(name)))
     code, text = run(CLUSTER, "down", "--all-stale")

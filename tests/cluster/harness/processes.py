@@ -85,6 +85,12 @@ def members(space):
     return [pid for pid in all_pids() if namespace(pid) == space]
 
 
+def is_dying(space):
+    """Whether processes are left of a namespace whose process 1 was killed. Its number may be another one's by now."""
+    left = members(space)
+    return bool(left) and not any(_is_process_one(pid) and title(pid) for pid in left)
+
+
 def pids_of(init, program):
     """Processes of the namespace of `init` that run the program with this file name."""
     return [pid for pid in members(namespace(init)) if os.path.basename(title(pid)) == program]

@@ -25,7 +25,7 @@ def end_processes(state):
     # One that is dying already has no name any more.
     space = state.facts().get("namespace")
     if space:
-        processes.wait_for(f"the processes of {state.name} to end", lambda: not processes.members(space), 30)
+        processes.wait_for(f"the processes of {state.name} to end", lambda: not processes.is_dying(space), 30)
 
 
 def remove_folder(folder):
