@@ -40,7 +40,8 @@ def start_apiserver(state, init, program, addresses, minor, tokens_path, audit):
     audit_flags = []
     if audit:
         policy = state.write("audit-policy.json", json.dumps(AUDIT_POLICY))
-        audit_flags = [f"--audit-policy-file={policy}", f"--audit-log-path={state.path('audit.log')}"]
+        audit_flags = [f"--audit-policy-file={policy}", f"--audit-log-path={state.path('audit.log')}",
+                       "--audit-log-maxsize=100000"]  # readers want one file
     _start(
         state, init, "apiserver", program,
         "--etcd-servers=http://127.0.0.1:2379", "--secure-port=443", "--bind-address=0.0.0.0",
