@@ -1,7 +1,7 @@
 #include "bench/cluster/floor.h"
 
-#include <cstdio>
-#include <cstdlib>
+#include <algorithm>
+#include <utility>
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
@@ -22,22 +22,29 @@ runtime::ReflectorOptions workers_only() {
   return options;
 }
 
-// A floor that skips a write would be none.
-template <class T>
-T must(base::Result<T> result, const char* what) {
-  if (!result) {
-    std::fprintf(stderr, "bench_floor: %s: %s\n", what, result.error().message.c_str());
-    std::_Exit(EXIT_FAILURE);
-  }
-  return *std::move(result);
-}
-
 std::string finalizer_on(const api::GpuJob& job) {
   return kube::JsonPatch()
       .only_if_version(job.metadata.resource_version)
       .add("/metadata/finalizers", "[" + quote(api::kLease) + "]")
       .text();
 }
+
+const std::string& pool_of(const api::Node& node) {
+  static const std::string kNone;
+  const auto found = node.metadata.labels.find(Floor::kPoolOfNode);
+  return found == node.metadata.labels.end() ? kNone : found->second;
+}
+
+// The outcome is known: a worker of a gang is held after its end.
+bool is_over(const api::Pod& pod) { return planning::has_ended(pod) || planning::has_result(pod); }
+
+kube::DeleteOptions only(const std::string& uid) {
+  kube::DeleteOptions options;
+  options.uid = uid;
+  return options;
+}
+
+}  // namespace
 
 std::string finalizer_off(const std::string& finalizer) {
   return kube::JsonPatch()
@@ -46,14 +53,14 @@ std::string finalizer_off(const std::string& finalizer) {
       .text();
 }
 
-}  // namespace
-
-Floor::Floor(Connection& connection, const std::string& gpu_resource, int workers)
+Floor::Floor(Connection& connection, const std::string& gpu_resource, int workers, bool watch_nodes)
     : connection_(connection),
       gpu_resource_(gpu_resource),
       workers_(workers),
+      watch_nodes_(watch_nodes),
       jobs_(connection.client(), {}, connection.clock(), connection.metrics(), connection.log()),
       pods_(connection.client(), workers_only(), connection.clock(), connection.metrics(), connection.log()),
+      nodes_(connection.client(), {}, connection.clock(), connection.metrics(), connection.log()),
       queue_(connection.clock(), std::chrono::seconds(1)) {
   pods_.store().add_index("job", [](const api::Pod& pod) {
     return std::vector{pod.metadata.ns + "/" + pod.metadata.label(api::kJobNameLabel)};
@@ -63,17 +70,27 @@ Floor::Floor(Connection& connection, const std::string& gpu_resource, int worker
     if (change.after && news) queue_.add(change.after->metadata.key());
   });
   pods_.on_change([this](const runtime::Change<api::Pod>& change) {
-    if (!change.after || !planning::has_ended(*change.after)) return;
+    if (!change.after || !is_over(*change.after)) return;
     queue_.add({change.after->metadata.ns, change.after->metadata.label(api::kJobNameLabel)});
+  });
+  nodes_.on_change([this](const runtime::Change<api::Node>& change) {
+    if (!change.after || change.after->ready()) return;
+    const auto holder = change.after->metadata.annotation(api::kLease);
+    const auto slash = holder.find('/');
+    if (slash != std::string::npos) queue_.add({holder.substr(0, slash), holder.substr(slash + 1)});
   });
 }
 
 bool Floor::start() {
-  free_ = must(kube::list<api::Node>(connection_.client(), "", {}, {}), "list nodes");
+  for (auto& node : must(kube::list<api::Node>(connection_.client(), "", {}, {}), "list nodes"))
+    pools_[pool_of(node)].free.push_back(std::move(node));
   running_.emplace_back([this](std::stop_token stop) { pods_.reflector().run(std::move(stop)); });
   running_.emplace_back([this](std::stop_token stop) { jobs_.reflector().run(std::move(stop)); });
+  if (watch_nodes_) {
+    running_.emplace_back([this](std::stop_token stop) { nodes_.reflector().run(std::move(stop)); });
+  }
   const auto end = connection_.clock().now() + std::chrono::minutes(1);
-  while (!pods_.synced() || !jobs_.synced()) {
+  while (!pods_.synced() || !jobs_.synced() || (watch_nodes_ && !nodes_.synced())) {
     if (connection_.clock().now() > end) return false;
     connection_.clock().sleep_for(std::chrono::milliseconds(10), {});
   }
@@ -103,34 +120,50 @@ void Floor::step(const api::ObjectKey& key, const std::stop_token& stop) {
     life = &lives_[key];
   }
   if (life->stage == Stage::kDone) {
-    if (job->metadata.deleting()) remove(*job, stop);
-  } else if (life->stage == Stage::kNew) {
-    life->job = *job;
-    if (take_free_node(*life, key)) begin(*life, stop);
-  } else {
-    for (const auto& pod : pods_.store().by_index("job", key.to_string())) {
-      if (planning::has_ended(*pod)) return finish(*life, *pod, stop);
-    }
+    if (job->metadata.deleting()) remove(*life, *job, stop);
+    return;
   }
+  if (life->stage == Stage::kNew) {
+    life->job = *job;
+    if (!take_free_nodes(*life, key)) return;
+    begin(*life, stop);
+  }
+  if (lost(*life)) return move(*life, stop);
+  const auto pods = pods_.store().by_index("job", key.to_string());
+  const auto over = std::count_if(pods.begin(), pods.end(), [](const auto& pod) { return is_over(*pod); });
+  if (life->stage == Stage::kRunning && over == api::worker_count(life->job.spec)) finish(*life, stop);
+  if (life->stage == Stage::kReleasing) release(*life, pods, stop);
 }
 
-bool Floor::take_free_node(Life& life, const api::ObjectKey& job) {
+// False: it waits, and will be called again once there are enough.
+bool Floor::take_free_nodes(Life& life, const api::ObjectKey& job) {
   const std::lock_guard lock(mutex_);
-  if (free_.empty()) {
-    waiting_.push_back(job);
-    return false;
-  }
-  life.node = std::move(free_.back());
-  free_.pop_back();
-  return true;
+  if (!life.nodes.empty()) return true;
+  if (std::exchange(life.waits, true)) return false;
+  auto& pool = pools_[life.job.spec.pool];
+  pool.waiting.push_back({job, static_cast<std::size_t>(api::worker_count(life.job.spec))});
+  serve_waiting(pool);
+  return !life.nodes.empty();
 }
 
 void Floor::give_free_node(api::Node node) {
   const std::lock_guard lock(mutex_);
-  free_.push_back(std::move(node));
-  if (waiting_.empty()) return;
-  queue_.add(waiting_.front());
-  waiting_.pop_front();
+  auto& pool = pools_[pool_of(node)];
+  pool.free.push_back(std::move(node));
+  serve_waiting(pool);
+}
+
+// With the lock held.
+void Floor::serve_waiting(Pool& pool) {
+  while (!pool.waiting.empty() && pool.free.size() >= pool.waiting.front().nodes) {
+    const auto& next = pool.waiting.front();
+    auto& nodes = lives_[next.job].nodes;
+    const auto first = pool.free.end() - static_cast<std::ptrdiff_t>(next.nodes);
+    std::move(first, pool.free.end(), std::back_inserter(nodes));
+    pool.free.erase(first, pool.free.end());
+    queue_.add(next.job);
+    pool.waiting.pop_front();
+  }
 }
 
 void Floor::write_status(api::GpuJob& job, const api::GpuJobStatus& status, const std::stop_token& stop) {
@@ -162,68 +195,102 @@ void Floor::mark(api::Node& node, const api::GpuJob& job, bool taken, const std:
               taken ? "take a node" : "free a node");
 }
 
-// Finalizer, intent, node, child, running.
+// Finalizer, intent, nodes, children, running.
 void Floor::begin(Life& life, const std::stop_token& stop) {
   auto& job = life.job;
-  auto& client = connection_.client();
-  job = must(kube::decode<api::GpuJob>(client.patch(api::GpuJob::kType, job.metadata.key(),
-                                                    kube::PatchType::kJson, finalizer_on(job), "", stop)),
-             "add the finalizer");
+  job =
+      must(kube::decode<api::GpuJob>(connection_.client().patch(
+               api::GpuJob::kType, job.metadata.key(), kube::PatchType::kJson, finalizer_on(job), "", stop)),
+           "add the finalizer");
   auto status = job.status;
   status.lease_sequence = 1;
   status.lease.emplace();
   status.lease->id = api::LeaseValue{job.metadata.uid, 1}.to_string();
   status.lease->state = api::lease_state::kTaking;
   status.lease->spec_hash = api::spec_hash(job.spec);
-  status.lease->nodes = {{life.node.metadata.name, life.node.metadata.uid}};
+  for (const auto& node : life.nodes) status.lease->nodes.push_back({node.metadata.name, node.metadata.uid});
   status.phase = api::phase::kStarting;
   status.reason = api::reason::kStartingWorkers;
-  status.message = "starting workers on " + life.node.metadata.name;
+  status.message = "starting workers on " + planning::summarize_nodes(status.lease->nodes);
   write_status(job, status, stop);
-  mark(life.node, job, true, stop);
-  const auto manifests = planning::make_manifests(job, {"gpupool.dev/launcher:dev", gpu_resource_});
-  life.child = must(kube::decode<api::BatchJob>(
-                        client.create(api::BatchJob::kType, job.metadata.ns, manifests.workload, stop)),
-                    "create the Job");
+  for (auto& node : life.nodes) mark(node, job, true, stop);
+  create_children(life, stop);
   status = job.status;
   status.lease->state = api::lease_state::kRunning;
   status.phase = api::phase::kRunning;
   status.attempts = 1;
-  status.workers = {1, 1, 0};
+  const auto workers = api::worker_count(job.spec);
+  status.workers = {workers, workers, 0};
   write_status(job, status, stop);
   life.stage = Stage::kRunning;
-  queue_.add(job.metadata.key());  // its pod may have ended meanwhile
 }
 
-// Outcome, worker finalizer, child, node, clear.
-void Floor::finish(Life& life, const api::Pod& pod, const std::stop_token& stop) {
-  auto& job = life.job;
+void Floor::create_children(Life& life, const std::stop_token& stop) {
   auto& client = connection_.client();
-  auto status = job.status;
+  const auto& ns = life.job.metadata.ns;
+  const auto manifests = planning::make_manifests(life.job, {"gpupool.dev/launcher:dev", gpu_resource_});
+  if (!planning::is_gang(life.job.spec)) {
+    const auto made = client.create(api::BatchJob::kType, ns, manifests.workload, stop);
+    life.child_uid = must(kube::decode<api::BatchJob>(made), "create the Job").metadata.uid;
+    return;
+  }
+  const auto service = client.create(api::Service::kType, ns, manifests.service, stop);
+  life.service_uid = must(kube::decode<api::Service>(service), "create the Service").metadata.uid;
+  const auto made = client.create(api::StatefulSet::kType, ns, manifests.workload, stop);
+  life.child_uid = must(kube::decode<api::StatefulSet>(made), "create the StatefulSet").metadata.uid;
+}
+
+// Outcome and children; each worker's finalizer and node follow once it has ended.
+void Floor::finish(Life& life, const std::stop_token& stop) {
+  auto status = life.job.status;
   status.lease->state = api::lease_state::kReleasing;
   status.lease->outcome = api::outcome::kSucceeded;
   status.phase = api::phase::kReleasing;
-  write_status(job, status, stop);
-  kube::DeleteOptions options;
-  options.uid = life.child.metadata.uid;
-  must(client.remove(api::BatchJob::kType, life.child.metadata.key(), options, stop).map([] { return true; }),
-       "delete the Job");
-  must(client.patch(api::Pod::kType, pod.metadata.key(), kube::PatchType::kJson,
-                    finalizer_off(api::kWorkerFinalizer), "", stop),
-       "take the worker's finalizer off");
-  mark(life.node, job, false, stop);
-  give_free_node(std::move(life.node));
-  status = job.status;
-  status.lease.reset();
-  status.phase = api::phase::kSucceeded;
-  status.workers = {1, 0, 1};
-  write_status(job, status, stop);
-  life.stage = Stage::kDone;
-  queue_.add(job.metadata.key());
+  write_status(life.job, status, stop);
+  remove_children(life, stop);
+  life.stage = Stage::kReleasing;
 }
 
-void Floor::remove(const api::GpuJob& job, const std::stop_token& stop) {
+void Floor::remove_children(Life& life, const std::stop_token& stop) {
+  const auto drop = [&](const api::ResourceType& type, const std::string& uid, const char* what) {
+    const api::ObjectKey key{life.job.metadata.ns, planning::child_name(life.job, life.job.status.lease->id)};
+    must(connection_.client().remove(type, key, only(uid), stop).map([] { return true; }), what);
+  };
+  if (!planning::is_gang(life.job.spec)) return drop(api::BatchJob::kType, life.child_uid, "delete the Job");
+  drop(api::StatefulSet::kType, life.child_uid, "delete the StatefulSet");
+  drop(api::Service::kType, life.service_uid, "delete the Service");
+}
+
+void Floor::release(Life& life, const Pods& pods, const std::stop_token& stop) {
+  for (const auto& pod : pods) {
+    const auto node = std::find_if(life.nodes.begin(), life.nodes.end(), [&](const api::Node& held) {
+      return held.metadata.name == pod->spec.node_name;
+    });
+    if (node == life.nodes.end() || !planning::has_ended(*pod)) continue;
+    must(connection_.client().patch(api::Pod::kType, pod->metadata.key(), kube::PatchType::kJson,
+                                    finalizer_off(api::kWorkerFinalizer), "", stop),
+         "take the worker's finalizer off");
+    mark(*node, life.job, false, stop);
+    give_free_node(std::move(*node));
+    life.nodes.erase(node);
+  }
+  if (life.nodes.empty()) clear(life, stop);
+}
+
+void Floor::clear(Life& life, const std::stop_token& stop) {
+  auto status = life.job.status;
+  status.lease.reset();
+  status.phase = api::phase::kSucceeded;
+  const auto workers = api::worker_count(life.job.spec);
+  status.workers = {workers, 0, workers};
+  write_status(life.job, status, stop);
+  life.stage = Stage::kDone;
+  queue_.add(life.job.metadata.key());  // it may be deleted already
+}
+
+void Floor::remove(Life& life, const api::GpuJob& job, const std::stop_token& stop) {
   if (!job.metadata.has_finalizer(api::kLease)) return;
+  give_up(life, stop);
   const auto done = connection_.client().patch(api::GpuJob::kType, job.metadata.key(), kube::PatchType::kJson,
                                                finalizer_off(api::kLease), "", stop);
   if (!done && done.error().code != base::ErrorCode::kNotFound)

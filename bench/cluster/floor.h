@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -18,47 +21,84 @@
 
 namespace gpupool::bench {
 
-// The least that any controller can do for a one-GPU job under gpupool's protocol: its API writes, in their
-// order, with nothing decided, checked, or kept for a crash. Node by node from a list of free ones; who finds
-// none waits for the next. Jobs that fail, gangs and restarts are beyond it.
+// The least that any controller can do for a job under gpupool's protocol: its API writes, in their order,
+// with nothing decided, checked, or kept for a crash. Nodes come from a list of free ones of each pool (the
+// value of kPoolOfNode), to jobs in the order in which they were seen, as many to each as it has GPUs. Jobs
+// that fail and restarts are beyond it, but for the loss of a node.
 class Floor {
  public:
-  // workers: how many jobs are worked on at once, as the operator's --workers.
-  Floor(Connection& connection, const std::string& gpu_resource, int workers);
+  static constexpr char kPoolOfNode[] = "gpupool.dev.node-restriction.kubernetes.io/pool";
+
+  // workers: how many jobs are worked on at once, as the operator's --workers. watch_nodes: for lost nodes.
+  Floor(Connection& connection, const std::string& gpu_resource, int workers, bool watch_nodes);
   // Returns once the caches are full; false if they are not within a minute.
   bool start();
   ~Floor();
 
  private:
-  enum class Stage { kNew, kRunning, kDone };
+  enum class Stage { kNew, kRunning, kReleasing, kDone };
   struct Life {
     Stage stage = Stage::kNew;
+    bool waits = false;
     api::GpuJob job = {};  // as the server last answered
-    api::Node node = {};
-    api::BatchJob child = {};
+    std::vector<api::Node> nodes = {};
+    std::string child_uid = {};
+    std::string service_uid = {};
   };
+  struct Waiting {
+    api::ObjectKey job;
+    std::size_t nodes;
+  };
+  struct Pool {
+    std::vector<api::Node> free = {};
+    std::deque<Waiting> waiting = {};
+  };
+  using Pods = std::vector<std::shared_ptr<const api::Pod>>;
 
   void work(const std::stop_token& stop);
   void step(const api::ObjectKey& key, const std::stop_token& stop);
   void begin(Life& life, const std::stop_token& stop);
-  void finish(Life& life, const api::Pod& pod, const std::stop_token& stop);
-  void remove(const api::GpuJob& job, const std::stop_token& stop);
-  bool take_free_node(Life& life, const api::ObjectKey& job);
+  void create_children(Life& life, const std::stop_token& stop);
+  void finish(Life& life, const std::stop_token& stop);
+  void remove_children(Life& life, const std::stop_token& stop);
+  void release(Life& life, const Pods& pods, const std::stop_token& stop);
+  void clear(Life& life, const std::stop_token& stop);
+  void remove(Life& life, const api::GpuJob& job, const std::stop_token& stop);
+  bool take_free_nodes(Life& life, const api::ObjectKey& job);
   void give_free_node(api::Node node);
+  void serve_waiting(Pool& pool);
   void write_status(api::GpuJob& job, const api::GpuJobStatus& status, const std::stop_token& stop);
   void mark(api::Node& node, const api::GpuJob& job, bool taken, const std::stop_token& stop);
+  // floor_move.cc
+  bool lost(const Life& life) const;
+  void move(Life& life, const std::stop_token& stop);
+  void give_up(Life& life, const std::stop_token& stop);
 
   Connection& connection_;
   const std::string gpu_resource_;
   const int workers_;
+  const bool watch_nodes_;
   runtime::Informer<api::GpuJob> jobs_;
   runtime::Informer<api::Pod> pods_;
+  runtime::Informer<api::Node> nodes_;  // only if watched
   runtime::WorkQueue queue_;
-  std::mutex mutex_;  // guards the next three
+  std::mutex mutex_;  // guards the next two
   std::map<api::ObjectKey, Life> lives_;
-  std::vector<api::Node> free_;
-  std::deque<api::ObjectKey> waiting_;
+  std::map<std::string, Pool> pools_;
   std::vector<std::jthread> running_;  // last: they use the rest
 };
+
+// A floor that skips a write would be none: ends the program if it has failed.
+template <class T>
+T must(base::Result<T> result, const char* what) {
+  if (!result) {
+    std::fprintf(stderr, "bench_floor: %s: %s\n", what, result.error().message.c_str());
+    std::_Exit(EXIT_FAILURE);
+  }
+  return *std::move(result);
+}
+
+// The patch that takes a finalizer off which stands first.
+std::string finalizer_off(const std::string& finalizer);
 
 }  // namespace gpupool::bench

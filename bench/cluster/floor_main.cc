@@ -1,5 +1,5 @@
-// Serves one-GPU jobs with as few writes as the protocol allows until SIGTERM; says "ready" on stdout:
-// bench_floor --kubeconfig FILE [--workers N (4)] [--gpu-resource NAME].
+// Serves jobs with as few writes as the protocol allows until SIGTERM; says "ready" on stdout:
+// bench_floor --kubeconfig FILE [--workers N (4)] [--gpu-resource NAME] [--watch-nodes 1: for lost nodes].
 #include <cstdio>
 
 #include "bench/cluster/floor.h"
@@ -11,7 +11,8 @@ int main(int argc, char** argv) {
   bench::block_signals();
   bench::Connection connection(arguments.text("kubeconfig"), "bench-floor");
   bench::Floor floor(connection, arguments.text("gpu-resource", "nvidia.com/gpu"),
-                     static_cast<int>(arguments.number("workers", 4)));
+                     static_cast<int>(arguments.number("workers", 4)),
+                     arguments.number("watch-nodes", 0) != 0);
   if (!floor.start()) {
     std::fprintf(stderr, "bench_floor: the caches are not full after a minute\n");
     return 1;

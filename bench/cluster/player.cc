@@ -1,5 +1,7 @@
 #include "bench/cluster/player.h"
 
+#include <cstdlib>
+
 #include "api/v1alpha1/names.h"
 #include "base/rfc3339.h"
 #include "planning/assess_workers.h"
@@ -9,6 +11,8 @@ namespace {
 
 using base::json::quote;
 constexpr char kByLease[] = "lease";
+constexpr char kByUid[] = "uid";
+constexpr char kRunMs[] = "bench/run-ms";
 constexpr auto kSoon = std::chrono::milliseconds(10);
 constexpr api::ResourceType kBinding{"", "v1", "bindings", "Binding", true};
 
@@ -18,27 +22,58 @@ runtime::ReflectorOptions workers() {
   return options;
 }
 
+bool is_of_gang(const api::Pod& pod) {
+  const auto& owners = pod.metadata.owner_references;
+  return !owners.empty() && owners[0].kind == "StatefulSet";
+}
+
+bool runs(const api::Pod& pod) {
+  const auto& known = pod.status.container_statuses;
+  return !known.empty() && known[0].state.running;
+}
+
+std::string container(int restarts, const std::string& state, const std::string& last = "{}") {
+  return R"([{"name":"worker","image":"busybox:1","imageID":"","restartCount":)" + std::to_string(restarts) +
+         R"(,"ready":)" + (state.starts_with(R"({"running)") ? "true" : "false") + R"(,"state":)" + state +
+         R"(,"lastState":)" + last + "}]";
+}
+
+std::string succeeded(const api::Pod& pod, const std::string& now) {
+  const auto result = R"({"version":1,"attempt":0,"rank":)" + std::to_string(planning::rank_of(pod)) +
+                      R"(,"outcome":"exited","exitCode":0,"reason":"Completed","message":"exit code 0",)" +
+                      R"("tail":"","finishedAt":")" + now + R"("})";
+  return R"({"terminated":{"exitCode":0,"reason":"Completed","message":)" + quote(result) +
+         R"(,"startedAt":")" + now + R"(","finishedAt":")" + now + R"("}})";
+}
+
 }  // namespace
 
-Player::Player(Connection& connection, std::optional<base::Duration> run_for, int threads)
+Player::Player(Connection& connection, std::optional<base::Duration> run_for, int threads, bool shared)
     : connection_(connection),
       run_for_(run_for),
       threads_(threads),
+      shared_(shared),
       nodes_(connection.client(), {}, connection.clock(), connection.metrics(), connection.log()),
       pods_(connection.client(), workers(), connection.clock(), connection.metrics(), connection.log()),
+      jobs_(connection.client(), {}, connection.clock(), connection.metrics(), connection.log()),
       queue_(connection.clock(), std::chrono::seconds(1)) {
+  jobs_.store().add_index(kByUid, [](const api::GpuJob& job) { return std::vector{job.metadata.uid}; });
   nodes_.store().add_index(
       kByLease, [](const api::Node& node) { return std::vector{node.metadata.label(api::kNodeLeaseLabel)}; });
   pods_.on_change([this](const runtime::Change<api::Pod>& change) {
     if (change.after) return queue_.add(change.after->metadata.key());
     const std::lock_guard lock(mutex_);
     began_.erase(change.before->metadata.uid);
+    ended_.erase(change.before->metadata.uid);
   });
 }
 
 void Player::start() {
   running_.emplace_back([this](std::stop_token stop) { nodes_.reflector().run(std::move(stop)); });
   running_.emplace_back([this](std::stop_token stop) { pods_.reflector().run(std::move(stop)); });
+  if (shared_) {
+    running_.emplace_back([this](std::stop_token stop) { jobs_.reflector().run(std::move(stop)); });
+  }
   for (int i = 0; i < threads_; ++i) {
     running_.emplace_back([this](const std::stop_token& stop) { work(stop); });
   }
@@ -62,27 +97,37 @@ void Player::step(const api::Pod& pod, const std::stop_token& stop) {
     end(pod, stop);
   } else if (pod.status.phase == "Pending") {
     run(pod, stop);
-  } else if (pod.status.phase == "Running" && run_for_) {
+  } else if (pod.status.phase == "Running" && time_of(pod) && !planning::has_result(pod)) {
     finish(pod, stop);
   }
 }
 
-void Player::bind(const api::Pod& pod, const std::stop_token& stop) {
-  const auto nodes = nodes_.store().by_index(kByLease, pod.metadata.label(api::kLease));
-  const auto rank = static_cast<std::size_t>(planning::rank_of(pod));
-  if (rank >= nodes.size()) return queue_.add_after(pod.metadata.key(), kSoon);  // the watch is behind
-  const auto body = R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":)" + quote(pod.metadata.name) +
-                    R"(},"target":{"apiVersion":"v1","kind":"Node","name":)" +
-                    quote(nodes[rank]->metadata.name) + "}}";
-  const auto bound = connection_.client().create(kBinding, pod.metadata.ns, body, stop);
-  if (!bound && bound.error().code != base::ErrorCode::kConflict) queue_.add_after(pod.metadata.key(), kSoon);
+std::optional<base::Duration> Player::time_of(const api::Pod& pod) const {
+  const auto said = pod.metadata.annotation(kRunMs);
+  return said.empty() ? run_for_ : std::chrono::milliseconds(std::atoi(said.c_str()));
 }
 
-std::string Player::container(const api::Pod& pod, const std::string& state) const {
-  const auto& known = pod.status.container_statuses;
-  return R"({"name":)" + quote(known.empty() ? "worker" : known[0].name) +
-         R"(,"image":"busybox:1","imageID":"","restartCount":0,"lastState":{},"ready":)" +
-         (state.starts_with(R"({"running)") ? "true" : "false") + R"(,"state":)" + state + "}";
+// Empty while the watch is behind.
+std::string Player::node_for(const api::Pod& pod) const {
+  const auto lease = pod.metadata.label(api::kLease);
+  const auto rank = static_cast<std::size_t>(planning::rank_of(pod));
+  if (!shared_) {
+    const auto nodes = nodes_.store().by_index(kByLease, lease);
+    return rank < nodes.size() ? nodes[rank]->metadata.name : "";
+  }
+  const auto jobs = jobs_.store().by_index(kByUid, pod.metadata.label(api::kJobUidLabel));
+  if (jobs.empty() || !jobs[0]->status.lease || jobs[0]->status.lease->id != lease) return "";
+  const auto& nodes = jobs[0]->status.lease->nodes;
+  return nodes.empty() ? "" : nodes[rank % nodes.size()].name;
+}
+
+void Player::bind(const api::Pod& pod, const std::stop_token& stop) {
+  const auto node = node_for(pod);
+  if (node.empty()) return queue_.add_after(pod.metadata.key(), kSoon);
+  const auto body = R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":)" + quote(pod.metadata.name) +
+                    R"(},"target":{"apiVersion":"v1","kind":"Node","name":)" + quote(node) + "}}";
+  const auto bound = connection_.client().create(kBinding, pod.metadata.ns, body, stop);
+  if (!bound && bound.error().code != base::ErrorCode::kConflict) queue_.add_after(pod.metadata.key(), kSoon);
 }
 
 bool Player::write_status(const api::Pod& pod, const std::string& status, const std::stop_token& stop) {
@@ -99,9 +144,9 @@ void Player::run(const api::Pod& pod, const std::stop_token& stop) {
   const auto written =
       write_status(pod,
                    R"({"phase":"Running","startTime":)" + now +
-                       R"(,"podIP":"192.0.2.1","containerStatuses":[)" + container(pod, state) + "]}",
+                       R"(,"podIP":"192.0.2.1","containerStatuses":)" + container(0, state) + "}",
                    stop);
-  if (!written || !run_for_) return;
+  if (!written || !time_of(pod)) return;
   const std::lock_guard lock(mutex_);
   began_[pod.metadata.uid] = connection_.clock().now();
 }
@@ -110,34 +155,41 @@ void Player::finish(const api::Pod& pod, const std::stop_token& stop) {
   {
     const std::lock_guard lock(mutex_);
     const auto began = began_.try_emplace(pod.metadata.uid, connection_.clock().now()).first->second;
-    const auto left = began + *run_for_ - connection_.clock().now();
+    const auto left = began + *time_of(pod) - connection_.clock().now();
     if (left > base::Duration::zero()) return queue_.add_after(pod.metadata.key(), left);
   }
   const auto now = base::to_rfc3339(connection_.clock().wall());
-  const auto result =
-      R"({"version":1,"attempt":0,"rank":)" + std::to_string(planning::rank_of(pod)) +
-      R"(,"outcome":"exited","exitCode":0,"reason":"Completed","message":"exit code 0","tail":"",)" +
-      R"("finishedAt":")" + now + R"("})";
-  const auto state = R"({"terminated":{"exitCode":0,"reason":"Completed","message":)" + quote(result) +
-                     R"(,"startedAt":")" + now + R"(","finishedAt":")" + now + R"("}})";
-  write_status(pod, R"({"phase":"Succeeded","containerStatuses":[)" + container(pod, state) + "]}", stop);
+  if (!is_of_gang(pod)) {
+    const auto ended = container(0, succeeded(pod, now));
+    write_status(pod, R"({"phase":"Succeeded","containerStatuses":)" + ended + "}", stop);
+    return;
+  }
+  const auto again = container(1, R"({"running":{"startedAt":)" + quote(now) + "}}", succeeded(pod, now));
+  write_status(pod, R"({"containerStatuses":)" + again + "}", stop);
 }
 
 void Player::end(const api::Pod& pod, const std::stop_token& stop) {
-  if (!planning::has_ended(pod)) {
+  if (pod.metadata.deletion_grace_period_seconds == 0) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!ended_.insert(pod.metadata.uid).second) return;  // the watch is behind
+  }
+  if (!planning::has_ended(pod) && runs(pod)) {
     const auto now = quote(base::to_rfc3339(connection_.clock().wall()));
     const auto state = R"({"terminated":{"exitCode":137,"reason":"Error","finishedAt":)" + now + "}}";
-    write_status(pod, R"({"containerStatuses":[)" + container(pod, state) + "]}", stop);
+    write_status(pod, R"({"containerStatuses":)" + container(1, state) + "}", stop);
   }
-  if (pod.metadata.deletion_grace_period_seconds == 0) return;
   kube::DeleteOptions options;
   options.uid = pod.metadata.uid;
   options.grace_period_seconds = 0;
   const auto done = connection_.client().remove(api::Pod::kType, pod.metadata.key(), options, stop);
-  if (!done && done.error().code != base::ErrorCode::kNotFound &&
-      done.error().code != base::ErrorCode::kConflict) {
-    queue_.add_after(pod.metadata.key(), kSoon);
+  if (done || done.error().code == base::ErrorCode::kNotFound ||
+      done.error().code == base::ErrorCode::kConflict) {
+    return;
   }
+  const std::lock_guard lock(mutex_);
+  ended_.erase(pod.metadata.uid);
+  queue_.add_after(pod.metadata.key(), kSoon);
 }
 
 }  // namespace gpupool::bench

@@ -9,8 +9,15 @@ WRITES = {"create", "update", "patch", "delete", "deletecollection"}
 SETTLED = 0.5  # seconds without a new line: the log is written a little later than the answer
 
 
-def _time(text):
+def time_of(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def name_of(entry):
+    """Verb and resource."""
+    ref = entry.get("objectRef", {})
+    what = "/".join(filter(None, (ref.get("resource", entry["requestURI"]), ref.get("subresource"))))
+    return f"{entry['verb']} {what}"
 
 
 class Audit:
@@ -27,23 +34,26 @@ class Audit:
 
         Watches are left out.
         """
+        writes, reads, conflicts, seconds = (collections.Counter() for _ in range(4))
+        for entry in self.entries():
+            if not entry.get("userAgent", "").startswith(user_agent) or entry["verb"] == "watch":
+                continue
+            name = name_of(entry)
+            (writes if entry["verb"] in WRITES else reads)[name] += 1
+            seconds[name] += time_of(entry["stageTimestamp"]) - time_of(entry["requestReceivedTimestamp"])
+            if entry.get("responseStatus", {}).get("code") == 409:
+                conflicts[name] += 1
+        return writes, reads, conflicts, seconds
+
+    def entries(self):
+        """Each request since begin(), or since the last call."""
         begin = self._offset
         self._wait_settled()
-        writes, reads, conflicts, seconds = (collections.Counter() for _ in range(4))
+        end = self._offset
         with open(self._path, "rb") as log:
             log.seek(begin)
-            for line in log.read(self._offset - begin).splitlines():
-                entry = json.loads(line)
-                if not entry.get("userAgent", "").startswith(user_agent) or entry["verb"] == "watch":
-                    continue
-                ref = entry.get("objectRef", {})
-                what = "/".join(filter(None, (ref.get("resource", entry["requestURI"]), ref.get("subresource"))))
-                name = f"{entry['verb']} {what}"
-                (writes if entry["verb"] in WRITES else reads)[name] += 1
-                seconds[name] += _time(entry["stageTimestamp"]) - _time(entry["requestReceivedTimestamp"])
-                if entry.get("responseStatus", {}).get("code") == 409:
-                    conflicts[name] += 1
-        return writes, reads, conflicts, seconds
+            while log.tell() < end:
+                yield json.loads(log.readline())
 
     def _wait_settled(self):
         size, since = -1, time.monotonic()

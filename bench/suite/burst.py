@@ -4,7 +4,6 @@ import time
 
 from suite.programs import call
 
-WORKERS = 4  # the operator's own number, and the floor's
 EVENTS = ("create events", "patch events")
 
 
@@ -43,7 +42,7 @@ def bursts(results, plane, jobs, nodes, runs):
     benchmark = f"burst of {jobs} on {plane.nodes} nodes"
     with plane.player(0) as player:
         for _ in range(runs):
-            with plane.floor(WORKERS) as bare:
+            with plane.floor() as bare:
                 plane.audit.begin()
                 floor = _burst(plane, [bare, player], jobs)
                 _count(results, benchmark + ", floor", plane, "bench-floor", jobs)
@@ -79,8 +78,8 @@ def latency(results, plane, jobs, nodes, runs):
     plane.need_nodes(nodes)
     for _ in range(runs):
         with plane.player(0) as player:
-            for name, subject in (("floor", plane.floor), ("operator", lambda _: plane.operator())):
-                with subject(WORKERS) as service:
+            for name, subject in (("floor", plane.floor), ("operator", plane.operator)):
+                with subject() as service:
                     output = _burst(plane, [service, player], jobs, "--threads", 1, "--gap-ms", 200)
                 for entry in output["results"]:
                     if " to " in entry["name"]:

@@ -2,7 +2,7 @@
 
 import sys
 
-from suite import burst, scale
+from suite import burst, replay, scale
 from suite.plane import Plane
 
 
@@ -31,8 +31,13 @@ def _scale(results, plane, options):
     scale.measure(results, plane, [20] if options.smoke else [1000, 2000, 4000])
 
 
+def _replay(results, plane, options):
+    size = replay.Size(2, 5, 3, 1, 1) if options.smoke else replay.Size(max(1, round(30 * options.scale)))
+    replay.measure(results, plane, size, options.workers, 1)
+
+
 # In this order: the first ones are on few nodes.
-SUITES = {"latency": _latency, "teardown": _teardown, "burst": _bursts, "steady": _steady, "scale": _scale}
+SUITES = {"replay": _replay, "latency": _latency, "teardown": _teardown, "burst": _bursts, "steady": _steady, "scale": _scale}
 
 
 def run(results, names, options):

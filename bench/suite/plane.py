@@ -9,12 +9,12 @@ import time
 import urllib.error
 import urllib.request
 
-from suite.programs import ROOT, Service
+from suite.programs import ROOT, Service, cpu_seconds
 
 sys.path[:0] = [str(ROOT / "tests" / name) for name in ("e2e", "cluster", "integration/operator")]
 
 from fake_nodes import amounts_of, ready_condition  # noqa: E402
-from harness import servers  # noqa: E402
+from harness import processes, servers  # noqa: E402
 from harness.state import State  # noqa: E402
 from suite.audit import Audit  # noqa: E402
 from support.api import Api  # noqa: E402
@@ -22,7 +22,7 @@ from support.cluster import Cluster, apply_definitions  # noqa: E402
 from support.jobs import pool_manifest  # noqa: E402
 
 POOL = "bench"
-LABEL = {"gpupool.dev.node-restriction.kubernetes.io/pool": POOL}
+POOL_LABEL = "gpupool.dev.node-restriction.kubernetes.io/pool"
 _namespaces = itertools.count(1)
 
 
@@ -32,7 +32,11 @@ class Plane:
     def __init__(self):
         self._cluster = Cluster(f"bench-{os.getpid()}", "--control-plane-only", "--audit", "--etcd-quota", "4096",
                                 "--node-monitor-grace-period", "86400")
-        self.nodes = 0
+        self.pools = {}  # name -> nodes
+
+    @property
+    def nodes(self):
+        return self.pools.get(POOL, 0)
 
     def __enter__(self):
         self._cluster.__enter__()
@@ -50,7 +54,6 @@ class Plane:
         self.api = Api(self.kubeconfig)
         self.audit = Audit(os.path.join(self._cluster.folder(), "audit.log"))
         self.version = self.api.call("GET", "/version")["gitVersion"]
-        self.api.create("gpupools", pool_manifest(POOL, LABEL))
 
     def __exit__(self, *problem):
         self._cluster.__exit__(*problem)
@@ -64,17 +67,35 @@ class Plane:
         servers.stop(state, part)
         servers.start(state, part)
 
-    def need_nodes(self, count):
-        """At least so many."""
-        def add(index):
-            amounts = amounts_of(1)
-            status = {"capacity": amounts, "allocatable": amounts, "conditions": [ready_condition("True")]}
-            self.api.create("nodes", {"metadata": {"name": f"node-{index:05}", "labels": LABEL}, "status": status})
-        with concurrent.futures.ThreadPoolExecutor(8) as threads:
-            list(threads.map(add, range(self.nodes, count)))
-        if count > self.nodes:
-            self.nodes = count
+    def need_nodes(self, count, *pools, **spec):
+        """At least so many in each of these pools, which are made if there are none."""
+        pools = pools or (POOL,)
+        wanted = [(pool, index) for pool in pools for index in range(self.pools.get(pool, 0), count)]
+        for pool in pools:
+            if pool not in self.pools:
+                self.api.create("gpupools", pool_manifest(pool, {POOL_LABEL: pool}, **spec))
+            self.pools[pool] = max(count, self.pools.get(pool, 0))
+        self.each(lambda node: self._add_node(*node), wanted)
+        if wanted:
             self._wait_untouched()
+
+    def _add_node(self, pool, index):
+        amounts = amounts_of(1)
+        status = {"capacity": amounts, "allocatable": amounts, "conditions": [ready_condition("True")]}
+        name = f"{'node' if pool == POOL else pool}-{index:05}"
+        self.api.create("nodes", {"metadata": {"name": name, "labels": {POOL_LABEL: pool}}, "status": status})
+
+    def drop_pools(self, *pools):
+        """Nothing may be on their nodes."""
+        for pool in pools:
+            self.api.delete("gpupools", pool)
+        self.each(lambda node: self.api.delete("nodes", node),
+                  [f"{pool}-{index:05}" for pool in pools for index in range(self.pools.pop(pool))])
+
+    @staticmethod
+    def each(action, items):
+        with concurrent.futures.ThreadPoolExecutor(8) as threads:
+            return list(threads.map(action, items))
 
     def _wait_untouched(self):
         """The controller manager writes into new nodes for a while."""
@@ -85,26 +106,33 @@ class Plane:
                 before, since = now, time.monotonic()
             time.sleep(0.3)
 
-    def namespace(self):
-        name = f"bench-{next(_namespaces)}"
+    def namespace(self, name=None):
+        name = name or f"bench-{next(_namespaces)}"
         self.api.create("namespaces", {"metadata": {"name": name}})
         return name
 
     def operator(self, *arguments):
         return Operator(self, *arguments)
 
-    def floor(self, workers):
-        return Floor(self, workers)
+    def floor(self, *arguments):
+        return Floor(self, *arguments)
 
-    def player(self, run_ms):
-        return Service("bench_player", "--kubeconfig", self.kubeconfig, "--run-ms", run_ms)
+    def player(self, run_ms, *arguments):
+        return Service("bench_player", "--kubeconfig", self.kubeconfig, "--run-ms", run_ms, *arguments)
+
+    def cpu_of_servers(self):
+        """Seconds so far, by part."""
+        state = State(self._cluster.name)
+        init, commands = processes.find_init(processes.cluster_title(state.name)), state.facts()["commands"]
+        return {part: sum(map(cpu_seconds, processes.pids_of(init, os.path.basename(command[0]))))
+                for part, command in commands.items()}
 
 
 class Floor(Service):
     agent = "bench-floor"
 
-    def __init__(self, plane, workers):
-        super().__init__("bench_floor", "--kubeconfig", plane.kubeconfig, "--workers", workers)
+    def __init__(self, plane, *arguments):
+        super().__init__("bench_floor", "--kubeconfig", plane.kubeconfig, *arguments)
 
     def __enter__(self):
         super().__enter__()
@@ -126,12 +154,15 @@ class Operator(Service):
         began = time.monotonic()
         self.wait_for("its caches", self._is_ready, 120)
         self.ready_after = time.monotonic() - began
-        counted = {"total": self._plane.nodes, "available": self._plane.nodes}
-        self.wait_for("its pool", lambda: counted.items() <= self._pool_nodes().items(), 120)
+        self.wait_for("its pools", self._has_counted, 120)
         return self
 
-    def _pool_nodes(self):
-        return self._plane.api.get("gpupools", POOL).get("status", {}).get("nodes", {})
+    def _has_counted(self):
+        """Looks now and then: an answer names each pool."""
+        counted = {pool["metadata"]["name"]: pool.get("status", {}).get("nodes", {}) for pool in
+                   self._plane.api.list("gpupools", resourceVersion="0")}
+        return all({"total": nodes, "available": nodes}.items() <= counted.get(pool, {}).items()
+                   for pool, nodes in self._plane.pools.items())
 
     def _is_ready(self):
         found = re.search(r'"port":(\d+)', self.log())

@@ -41,6 +41,12 @@ def call(name, *arguments, beside=(), limit=900):
     return json.loads(output)
 
 
+def cpu_seconds(pid):
+    """Of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
 class Service:
     """A program that runs beside a benchmark; as a context manager it has ended after."""
 
@@ -77,8 +83,7 @@ class Service:
             time.sleep(0.01)
 
     def cpu_seconds(self):
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        return cpu_seconds(self._process.pid)
 
     def memory_mib(self, field="VmRSS"):
         for line in Path(f"/proc/{self._process.pid}/status").read_text(encoding="ascii").splitlines():

@@ -1,0 +1,108 @@
+"""The job mix of Kueue's performance test: the operator beside the floor."""
+
+import collections
+
+from suite.audit import WRITES, time_of
+from suite.programs import call
+
+KINDS = ("small", "medium", "large")
+AGENTS = {"operator": "gpupool-operator", "floor": "bench-floor", "player": "bench-player",
+          "controller manager": "kube-controller-manager", "submitter": "bench-replay"}
+STATEFUL_SETS, COLLECTOR = "statefulset-controller", "generic-garbage-collector"
+
+
+class Size:
+    """Of all pools: nodes, and jobs of each kind. The nodes are the GPUs that a large job has; a medium one a quarter."""
+
+    def __init__(self, pools, nodes=20, small=350, medium=100, large=50):
+        self.pools, self.nodes, self.jobs = pools, nodes, dict(zip(KINDS, (small, medium, large)))
+
+    def arguments(self):
+        counts = [("--" + kind, count) for kind, count in self.jobs.items()]
+        return [word for pair in [("--pools", self.pools), ("--nodes", self.nodes), *counts] for word in pair]
+
+    def bound(self):
+        """Seconds that no scheduler can beat: all GPUs busy all the time."""
+        work = (self.jobs["small"] * 0.2 + self.jobs["medium"] * 0.5 * ((self.nodes + 3) // 4)
+                + self.jobs["large"] * self.nodes)
+        return work / self.nodes
+
+    def total(self):
+        return self.pools * sum(self.jobs.values())
+
+
+def _delays(times):
+    """Sorted milliseconds from (first, last) pairs."""
+    return sorted((last - first) * 1e3 for first, last in times.values() if first and last)
+
+
+def _census(results, benchmark, subject, plane, seconds):
+    """Who wrote how much, and how long the controller manager took for gangs."""
+    writes, conflicts = collections.Counter(), 0
+    made, dropped = (collections.defaultdict(lambda: [0, 0]) for _ in range(2))  # StatefulSet -> [it, its last pod]
+    for entry in plane.audit.entries():
+        if entry["verb"] not in WRITES:
+            continue
+        agent = entry.get("userAgent", "")
+        writes[next((name for name, prefix in AGENTS.items() if agent.startswith(prefix)), "others")] += 1
+        conflicts += agent.startswith(AGENTS[subject]) and entry.get("responseStatus", {}).get("code") == 409
+        ref, when = entry.get("objectRef", {}), time_of(entry["stageTimestamp"])
+        times = {"create": made, "delete": dropped}.get(entry["verb"])
+        if times is None or "subresource" in ref:
+            continue
+        key = (ref.get("namespace"), ref.get("name", ""))
+        if ref.get("resource") == "statefulsets":
+            times[key][0] = when
+        elif ref.get("resource") == "pods" and agent.endswith((STATEFUL_SETS, COLLECTOR)):
+            owner = (key[0], key[1].rpartition("-")[0])
+            times[owner][1] = max(times[owner][1], when)
+    for name in (*AGENTS, "others"):
+        results.add(benchmark, f"{subject}: API writes of {name}", writes[name], "writes")
+    results.add(benchmark, f"{subject}: API writes a second", sum(writes.values()) / seconds, "writes/s")
+    results.add(benchmark, f"{subject}: conflicts", conflicts, "writes")
+    for what, times in (("StatefulSet created to last pod created", made), ("StatefulSet deleted to last pod deleted",
+                                                                          dropped)):
+        delays = _delays(times)
+        if delays:
+            at = [delays[round(part * (len(delays) - 1))] for part in (0.5, 0.99, 0.999)]
+            results.add(benchmark, f"{subject}: {what}", at[0], "ms", p99=at[1], p999=at[2])
+
+
+def _run(results, plane, size, benchmark, subject, service, player):
+    """Wall time."""
+    common = ["--kubeconfig", plane.kubeconfig, "--prefix", "replay", *size.arguments()]
+    plane.audit.begin()
+    servers, cpu = plane.cpu_of_servers(), service.cpu_seconds()
+    output = call("bench_replay", *common, beside=[service, player], limit=3600)
+    results.add(benchmark, f"{subject}: CPU", service.cpu_seconds() - cpu, "s")
+    results.add(benchmark, f"{subject}: memory at most", service.memory_mib("VmHWM"), "MiB")
+    for part, spent in plane.cpu_of_servers().items():
+        results.add(benchmark, f"{subject}: CPU of {part}", spent - servers[part], "s")
+    found = {entry["name"]: entry["value"] for entry in output["results"]}
+    seconds = found["first submitted to last one done"]
+    _census(results, benchmark, subject, plane, seconds)
+    for entry in output["results"]:
+        results.take(benchmark, {"results": [{**entry, "name": f"{subject}: {entry['name']}"}]})
+    if found["jobs succeeded"] != size.total():
+        results.add(benchmark, f"{subject}: jobs lacking", size.total() - found["jobs succeeded"], "error")
+    gone = call("bench_replay", *common, "--end", "delete", beside=[service, player], limit=3600)
+    results.take(benchmark, {"results": [{**entry, "name": f"{subject}: {entry['name']}"} for entry in gone["results"]]})
+    return seconds
+
+
+def measure(results, plane, size, workers, runs):
+    """All jobs come as they do there; from the first submission until the last one has given back its nodes."""
+    pools = [f"replay-{index}" for index in range(size.pools)]
+    benchmark = f"replay on {size.pools} pools of {size.nodes} nodes"
+    plane.need_nodes(size.nodes, *pools)
+    for pool in pools:
+        plane.namespace(pool)
+    results.add(benchmark, "all GPUs busy all the time", size.bound(), "s")
+    for _ in range(runs):
+        with plane.player(500, "--threads", 16) as player:
+            with plane.floor("--workers", workers) as service:
+                floor = _run(results, plane, size, benchmark, "floor", service, player)
+            with plane.operator("--workers", workers) as service:
+                ours = _run(results, plane, size, benchmark, "operator", service, player)
+        results.add(benchmark, "operator / floor", ours / floor, "x")
+    plane.drop_pools(*pools)
