@@ -1,7 +1,8 @@
 // Submits one-GPU jobs and takes the time: bench_burst --kubeconfig FILE --namespace NS --pool POOL [--jobs N
 // (100)]
 // [--threads N (8)] [--gap-ms N (0): between two submissions, for an idle operator] [--limit S (600)]
-// [--end finish|delete: they end by themselves, or all are deleted at once when the last one runs (finish)].
+// [--end finish|delete|stay: they end by themselves, or all are deleted at once when the last one runs, or
+// they are left running (finish)] [--slices N: of each in a sharing pool].
 #include <atomic>
 #include <cstdio>
 #include <thread>
@@ -17,6 +18,7 @@ using bench::Stopwatch;
 struct Burst {
   std::string ns;
   std::string pool;
+  std::string slice;  // of the spec
   int jobs;
   int threads;
   std::chrono::milliseconds gap;
@@ -27,8 +29,8 @@ std::string name_of(int i) { return "job-" + std::to_string(100000 + i); }
 
 std::string manifest(const Burst& burst, int i) {
   return R"({"apiVersion":"gpupool.dev/v1alpha1","kind":"GpuJob","metadata":{"name":")" + name_of(i) +
-         R"("},"spec":{"pool":")" + burst.pool +
-         R"(","template":{"spec":{"terminationGracePeriodSeconds":1,"containers":[{"name":"worker",)" +
+         R"("},"spec":{"pool":")" + burst.pool + R"(",)" + burst.slice +
+         R"("template":{"spec":{"terminationGracePeriodSeconds":1,"containers":[{"name":"worker",)" +
          R"("image":"busybox:1","command":["sh","-c","true"]}]}}}})";
 }
 
@@ -79,13 +81,16 @@ int fail(const char* what) {
 int main(int argc, char** argv) {
   const bench::Arguments arguments(argc, argv);
   bench::Connection connection(arguments.text("kubeconfig"), "bench-burst");
+  const auto slices = arguments.text("slices");
   const Burst burst{arguments.text("namespace"),
                     arguments.text("pool"),
+                    slices.empty() ? "" : R"("slice":{"count":)" + slices + "},",
                     static_cast<int>(arguments.number("jobs", 100)),
                     static_cast<int>(arguments.number("threads", 8)),
                     std::chrono::milliseconds(arguments.number("gap-ms", 0)),
                     std::chrono::seconds(arguments.number("limit", 600))};
-  const bool finish = arguments.text("end", "finish") == "finish";
+  const auto end = arguments.text("end", "finish");
+  const bool finish = end == "finish";
   const auto all = static_cast<std::size_t>(burst.jobs);
   Stopwatch watch(connection, burst.ns);
   bench::Results results("burst");
@@ -97,6 +102,10 @@ int main(int argc, char** argv) {
   if (finish) {
     results.value("all jobs", watch.span(Stopwatch::kSubmitted, Stopwatch::kDone), "s");
     results.sample("worker ended to node free", watch.between(Stopwatch::kEnded, Stopwatch::kFree), "s");
+  }
+  if (end == "stay") {
+    results.value("all jobs run", watch.span(Stopwatch::kSubmitted, Stopwatch::kRunning), "s");
+    return results.print(), 0;
   }
   if (remove(connection, burst, watch) > 0) return 1;
   if (!watch.wait_for(Stopwatch::kGone, all, burst.limit)) return fail("the jobs to be gone");

@@ -6,8 +6,7 @@
 
 #include "bench/support/allocations.h"
 #include "bench/support/results.h"
-#include "planning/choose_nodes.h"
-#include "planning/plan_queue.h"
+#include "planning/queue_plan.h"
 #include "tests/unit/planning/builders.h"
 
 namespace {
@@ -48,49 +47,44 @@ Sample repeat(int times, const Pass& pass) {
   return sample;
 }
 
+planning::WaitingLine line_of(const Queue& queue) {
+  planning::WaitingLine line;
+  for (std::size_t i = 0; i < queue.size(); ++i) line.put(queue[i], i);
+  return line;
+}
+
+// Plans the line over and over; says so if another number of nodes than this is given away.
+void plan(Results& results, const std::string& name, const std::vector<planning::PoolNode>& nodes,
+          const planning::WaitingLine& line, std::size_t expected, int times) {
+  const auto pool = test::share(test::make_pool());
+  std::size_t given = 0;
+  const auto sample = repeat(times, [&] {
+    std::vector<const planning::PoolNode*> members;
+    for (const auto& node : nodes) members.push_back(&node);
+    const planning::QueuePlan planned(pool, std::move(members), line);
+    given = 0;
+    for (const auto& [job, verdict] : planned.granted()) given += verdict.nodes.size();
+  });
+  results.sample(name, sample, "ms");
+  if (given != expected) results.value(name + " is wrong, nodes", static_cast<double>(given), "error");
+}
+
 // A gang of 200 whole nodes.
 void gang(Results& results, const std::string& name, int node_count, bool alike, int times) {
-  const auto pool = test::make_pool();
-  const auto nodes = make_nodes(node_count, alike);
-  const auto queue = make_queue(1, 1600, 8);
-  std::size_t chosen = 0;
-  results.sample(
-      name,
-      repeat(times, [&] { chosen = planning::plan_queue(pool, nodes, queue).begin()->second.nodes.size(); }),
-      "ms");
-  if (chosen != 200) results.value(name + " is wrong, nodes", static_cast<double>(chosen), "error");
+  plan(results, name, make_nodes(node_count, alike), line_of(make_queue(1, 1600, 8)), 200, times);
 }
 
 // All nodes are held but one; everybody waits for one.
 void waiting(Results& results, const std::string& name, int node_count, int job_count, int times) {
-  const auto pool = test::make_pool();
   auto nodes = make_nodes(node_count, true);
   for (auto& node : nodes) node.leased = node.name != nodes.back().name;
-  const auto queue = make_queue(job_count, 8, 8);
-  std::size_t granted = 0;
-  const auto sample = repeat(times, [&] {
-    granted = 0;
-    for (const auto& [key, verdict] : planning::plan_queue(pool, nodes, queue))
-      granted += verdict.nodes.size();
-  });
-  results.sample(name, sample, "ms");
-  if (granted != 1) results.value(name + " is wrong, nodes", static_cast<double>(granted), "error");
+  plan(results, name, nodes, line_of(make_queue(job_count, 8, 8)), 1, times);
 }
 
 // Everybody gets a node.
 void burst(Results& results, const std::string& name, int count, int times) {
-  const auto pool = test::make_pool();
-  const auto nodes = make_nodes(count, true);
-  const auto queue = make_queue(count, 8, 8);
-  std::size_t granted = 0;
-  const auto sample = repeat(times, [&] {
-    granted = 0;
-    for (const auto& [key, verdict] : planning::plan_queue(pool, nodes, queue))
-      granted += verdict.nodes.size();
-  });
-  results.sample(name, sample, "ms");
-  if (granted != queue.size())
-    results.value(name + " is wrong, nodes", static_cast<double>(granted), "error");
+  plan(results, name, make_nodes(count, true), line_of(make_queue(count, 8, 8)),
+       static_cast<std::size_t>(count), times);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 import sys
 
-from suite import burst, replay, scale
+from suite import burst, latency, replay, scale
 from suite.plane import Plane
 
 
@@ -19,7 +19,11 @@ def _steady(results, plane, options):
 
 
 def _latency(results, plane, options):
-    burst.latency(results, plane, *((3, 20, 1) if options.smoke else (100, 20, options.runs)))
+    latency.idle(results, plane, *((3, 2, 20, 1) if options.smoke else (100, 100, 20, options.runs)))
+
+
+def _busy(results, plane, options):
+    latency.busy(results, plane, *((5, 2, 20, 1) if options.smoke else (500, 40, 1000, options.runs)))
 
 
 def _teardown(results, plane, options):
@@ -27,8 +31,9 @@ def _teardown(results, plane, options):
 
 
 def _scale(results, plane, options):
-    plane.need_nodes(20 if options.smoke else 1000)
-    scale.measure(results, plane, [20] if options.smoke else [1000, 2000, 4000])
+    most = max(options.jobs or [10000])
+    sizes = [20] if options.smoke else [most // 80 * 10, most // 40 * 10, most // 20 * 10, most // 10 * 10]
+    scale.measure(results, plane, sizes, 20 if options.smoke else 1000)
 
 
 def _replay(results, plane, options):
@@ -37,7 +42,7 @@ def _replay(results, plane, options):
 
 
 # In this order: the first ones are on few nodes.
-SUITES = {"replay": _replay, "latency": _latency, "teardown": _teardown, "burst": _bursts, "steady": _steady, "scale": _scale}
+SUITES = {"replay": _replay, "latency": _latency, "teardown": _teardown, "burst": _bursts, "busy": _busy, "steady": _steady, "scale": _scale}
 
 
 def run(results, names, options):

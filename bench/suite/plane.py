@@ -1,5 +1,6 @@
 """A control plane, and nodes without machines."""
 
+import collections
 import concurrent.futures
 import itertools
 import os
@@ -16,12 +17,13 @@ sys.path[:0] = [str(ROOT / "tests" / name) for name in ("e2e", "cluster", "integ
 from fake_nodes import amounts_of, ready_condition  # noqa: E402
 from harness import processes, servers  # noqa: E402
 from harness.state import State  # noqa: E402
-from suite.audit import Audit  # noqa: E402
+from suite.audit import Audit, name_of  # noqa: E402
 from support.api import Api  # noqa: E402
 from support.cluster import Cluster, apply_definitions  # noqa: E402
 from support.jobs import pool_manifest  # noqa: E402
 
 POOL = "bench"
+PATIENCE = 1  # seconds that a node may be away
 POOL_LABEL = "gpupool.dev.node-restriction.kubernetes.io/pool"
 _namespaces = itertools.count(1)
 
@@ -30,9 +32,10 @@ class Plane:
     """As a context manager. Nodes stay Ready without heartbeats: nobody looks."""
 
     def __init__(self):
-        self._cluster = Cluster(f"bench-{os.getpid()}", "--control-plane-only", "--audit", "--etcd-quota", "4096",
+        self._cluster = Cluster(f"bench-{os.getpid()}", "--control-plane-only", "--audit", "--etcd-quota", "8192",
                                 "--node-monitor-grace-period", "86400")
         self.pools = {}  # name -> nodes
+        self._shared = set()  # their nodes may be in use when an operator starts
 
     @property
     def nodes(self):
@@ -59,31 +62,41 @@ class Plane:
         self._cluster.__exit__(*problem)
 
     def _hasten_controller_manager(self):
-        """Its limit of requests a second would be all that is measured."""
+        """Its limit of requests a second would be all that is measured. Endpoints, which nobody here resolves, are as many
+        writes as all others of a gang, whoever leases its nodes."""
         state, part = State(self._cluster.name), "controller-manager"
         commands = state.facts()["commands"]
         kept = [word for word in commands[part] if not word.startswith(("--kube-api-qps", "--kube-api-burst"))]
-        state.remember(commands={**commands, part: [*kept, "--kube-api-qps=5000", "--kube-api-burst=5000"]})
+        state.remember(commands={**commands, part: [*kept, "--kube-api-qps=5000", "--kube-api-burst=5000",
+                                                    "--controllers=*,-endpoint,-endpointslice,-endpointslicemirroring"]})
         servers.stop(state, part)
         servers.start(state, part)
 
-    def need_nodes(self, count, *pools, **spec):
-        """At least so many in each of these pools, which are made if there are none."""
+    def need_nodes(self, count, *pools, gpus=1, **spec):
+        """At least so many in each of these pools, which are made, with this spec, if there are none."""
         pools = pools or (POOL,)
-        wanted = [(pool, index) for pool in pools for index in range(self.pools.get(pool, 0), count)]
+        wanted = [(pool, index, gpus) for pool in pools for index in range(self.pools.get(pool, 0), count)]
         for pool in pools:
             if pool not in self.pools:
-                self.api.create("gpupools", pool_manifest(pool, {POOL_LABEL: pool}, **spec))
+                self.api.create("gpupools", pool_manifest(pool, {POOL_LABEL: pool}, nodeLossTimeoutSeconds=PATIENCE,
+                                                               **spec))
+            if "sharing" in spec:
+                self._shared.add(pool)
             self.pools[pool] = max(count, self.pools.get(pool, 0))
         self.each(lambda node: self._add_node(*node), wanted)
         if wanted:
             self._wait_untouched()
 
-    def _add_node(self, pool, index):
-        amounts = amounts_of(1)
+    def _add_node(self, pool, index, gpus):
+        amounts = amounts_of(gpus)
         status = {"capacity": amounts, "allocatable": amounts, "conditions": [ready_condition("True")]}
         name = f"{'node' if pool == POOL else pool}-{index:05}"
         self.api.create("nodes", {"metadata": {"name": name, "labels": {POOL_LABEL: pool}}, "status": status})
+
+    def counts(self):
+        """What an operator with nothing to do says of each pool's nodes."""
+        return {pool: {"total": nodes} if pool in self._shared else {"total": nodes, "available": nodes}
+                for pool, nodes in self.pools.items()}
 
     def drop_pools(self, *pools):
         """Nothing may be on their nodes."""
@@ -119,6 +132,21 @@ class Plane:
 
     def player(self, run_ms, *arguments):
         return Service("bench_player", "--kubeconfig", self.kubeconfig, "--run-ms", run_ms, *arguments)
+
+    def restart_api_server(self):
+        state = State(self._cluster.name)
+        servers.stop(state, "apiserver")
+        servers.start(state, "apiserver")
+
+    def wait_for_lists(self, service, kinds, limit=300):
+        """Until it has asked for so many kinds since audit.begin(); how many lists that took."""
+        asked, end = collections.Counter(), time.monotonic() + limit
+        while len(asked) < kinds:
+            asked.update(name_of(entry) for entry in self.audit.entries()
+                         if entry["verb"] == "list" and entry.get("userAgent", "").startswith(service.agent))
+            if time.monotonic() > end or not service.running():
+                raise RuntimeError(f"{service.name} has asked for {dict(asked)} only\n{service.log()[-2000:]}")
+        return sum(asked.values())
 
     def cpu_of_servers(self):
         """Seconds so far, by part."""
@@ -161,8 +189,7 @@ class Operator(Service):
         """Looks now and then: an answer names each pool."""
         counted = {pool["metadata"]["name"]: pool.get("status", {}).get("nodes", {}) for pool in
                    self._plane.api.list("gpupools", resourceVersion="0")}
-        return all({"total": nodes, "available": nodes}.items() <= counted.get(pool, {}).items()
-                   for pool, nodes in self._plane.pools.items())
+        return all(counted.get(pool, {}).items() >= wanted.items() for pool, wanted in self._plane.counts().items())
 
     def _is_ready(self):
         found = re.search(r'"port":(\d+)', self.log())

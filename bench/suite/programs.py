@@ -1,7 +1,9 @@
 """The programs that bench/CMakeLists.txt builds, and the operator."""
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,21 +22,26 @@ def binary(name):
     return str(path)
 
 
+def _output_of(process, name, beside, end):
+    while True:
+        try:
+            return process.communicate(timeout=0.5)[0]
+        except subprocess.TimeoutExpired:
+            ended = [service for service in beside if not service.running()]
+            if ended or time.monotonic() > end:
+                raise RuntimeError("\n".join([f"{name} does not come to its end",
+                                              *(f"{s.name}: {s.log()[-3000:]}" for s in ended or beside)])) from None
+
+
 def call(name, *arguments, beside=(), limit=900):
     """What the program prints, decoded. The services beside it have to live on."""
     command = [binary(name), *map(str, arguments)]
-    end = time.monotonic() + limit
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        while True:
-            try:
-                output = process.communicate(timeout=0.5)[0]
-                break
-            except subprocess.TimeoutExpired:
-                ended = [service for service in beside if not service.running()]
-                if ended or time.monotonic() > end:
-                    process.kill()
-                    raise RuntimeError("\n".join([f"{name} does not come to its end",
-                                                  *(f"{s.name}: {s.log()[-3000:]}" for s in ended or beside)])) from None
+        try:
+            output = _output_of(process, name, beside, time.monotonic() + limit)
+        except BaseException:
+            process.kill()  # else the end of the block would wait for it
+            raise
     if process.returncode != 0:
         raise RuntimeError("\n".join([f"{' '.join(command)}: exit code {process.returncode}",
                                       *(f"{s.name}: {s.log()[-3000:]}" for s in beside)]))
@@ -84,6 +91,19 @@ class Service:
 
     def cpu_seconds(self):
         return cpu_seconds(self._process.pid)
+
+    @contextlib.contextmanager
+    def paused(self):
+        """It sees nothing meanwhile."""
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
+
+    def forget_peak(self):
+        """VmHWM begins anew."""
+        Path(f"/proc/{self._process.pid}/clear_refs").write_text("5", encoding="ascii")
 
     def memory_mib(self, field="VmRSS"):
         for line in Path(f"/proc/{self._process.pid}/status").read_text(encoding="ascii").splitlines():

@@ -1,62 +1,133 @@
-"""What the operator costs with so many jobs in its cache: memory, and the time from start to ready."""
+"""What the operator costs with so many nodes, jobs and workers: memory, start, work of an event, a new list of all."""
 
-import concurrent.futures
 import math
 import time
 
-from suite.plane import POOL
+from suite.burst import submit
+from suite.plane import POOL_LABEL
 
-from support.jobs import job_manifest  # after suite.plane, which says where it is
+from fake_plugins import FakePlugins  # after suite.plane, which says where it is
 
+POOL = "shared"
+SLICES = 10  # of each node: a job has one
+KINDS = 8  # that the operator watches
+QUIET = 0.5  # seconds without work: all that was asked is done
 SETTLE_LIMIT = 600
 
 
-def _add_jobs(plane, namespace, first, last):
-    """Suspended: they are cached like all others, and hold nothing."""
-    def add(index):
-        plane.api.create("gpujobs", job_manifest(f"job-{index:06}", namespace, POOL, suspend=True))
-    with concurrent.futures.ThreadPoolExecutor(8) as threads:
-        list(threads.map(add, range(first, last)))
-
-
-def _settle(plane, operator, namespace, count):
-    """Until each job has got its first status."""
-    end = time.monotonic() + SETTLE_LIMIT
-    while True:
-        jobs = plane.api.list("gpujobs", namespace, resourceVersion="0")
-        if sum(job.get("status", {}).get("phase") == "Suspended" for job in jobs) >= count:
-            return
-        if time.monotonic() > end or not operator.running():
-            raise RuntimeError("the jobs get no status\n" + operator.log()[-2000:])
-        time.sleep(0.5)
-
-
 def exponent(points):
-    """Of cost over size: the slope of a line through their logarithms."""
+    """Of cost over size: the slope of a line through their logarithms. None if there are too few."""
     logs = [(math.log(size), math.log(cost)) for size, cost in points if cost > 0]
-    mean_x = sum(x for x, _ in logs) / len(logs)
-    mean_y = sum(y for _, y in logs) / len(logs)
-    return sum((x - mean_x) * (y - mean_y) for x, y in logs) / sum((x - mean_x) ** 2 for x, _ in logs)
+    mean_x = sum(x for x, _ in logs) / len(logs) if logs else 0
+    mean_y = sum(y for _, y in logs) / len(logs) if logs else 0
+    spread = sum((x - mean_x) ** 2 for x, _ in logs)
+    return sum((x - mean_x) * (y - mean_y) for x, y in logs) / spread if spread else None
 
 
-def measure(results, plane, sizes):
-    namespace, before, memory, ready = plane.namespace(), 0, [], []
+class Rows:
+    """Results of each size, and how they grow."""
+
+    def __init__(self, results, sizes):
+        self._results, self._several = results, len(sizes) > 1
+        self._points = {}
+
+    def add(self, size, what, value, unit, grows=True):
+        self._results.add("scale", f"{size // SLICES} nodes, {size} jobs: {what}", value, unit)
+        if grows:
+            self._points.setdefault(what, []).append((size, value))
+
+    def exponents(self):
+        for what, points in self._points.items():
+            found = exponent(points) if self._several else None
+            if found is not None:
+                self._results.add("scale", f"exponent: {what}", found, "")
+
+
+def _settled_cpu(operator):
+    """Seconds, once it has nothing to do."""
+    end = time.monotonic() + SETTLE_LIMIT
+    cpu, since = operator.cpu_seconds(), time.monotonic()
+    while time.monotonic() - since < QUIET:
+        time.sleep(0.1)
+        now = operator.cpu_seconds()
+        if now - cpu > 0.011:  # a tick now and then is no work
+            cpu, since = now, time.monotonic()
+        if time.monotonic() > end or not operator.running():
+            raise RuntimeError("the operator does not come to rest\n" + operator.log()[-2000:])
+    return operator.cpu_seconds()
+
+
+def _add_nodes(plane, plugins, count):
+    """Slices for a node of the sharing pool: as its device plugin reports them, and all free to the kubelet."""
+    before = plane.pools.get(POOL, 0)
+    plane.need_nodes(count, POOL, gpus=0, sharing={"deviceSplitCount": SLICES})
+    plane.each(lambda index: plugins.add(f"{POOL}-{index:05}", split=SLICES), range(before, count))
+
+
+def _add_jobs(plane, rows, size, count):
+    """All of them running."""
+    with plane.player(-1, "--shared", 1, "--threads", 16) as player, plane.operator() as operator:
+        cpu = _settled_cpu(operator)
+        submit(plane, [operator, player], POOL, count, "--end", "stay", "--slices", 1, "--limit", 3600)
+        rows.add(size, "CPU of a new job", (_settled_cpu(operator) - cpu) / count * 1e3, "ms")
+
+
+def _start(operator, rows, size, base):
+    """As after an upgrade: nothing is left to write."""
+    rows.add(size, "start to ready", operator.ready_after, "s")
+    rows.add(size, "CPU until nothing is left to do", _settled_cpu(operator), "s")
+    memory = operator.memory_mib()
+    rows.add(size, "memory", memory, "MiB", grows=False)
+    rows.add(size, "memory beyond an empty one's", memory - base, "MiB")
+    rows.add(size, "bytes a job, with its Job, pod, and a tenth of a node", (memory - base) * (1 << 20) / size, "bytes",
+             grows=False)
+    rows.add(size, "memory at most, since the start", operator.memory_mib("VmHWM"), "MiB", grows=False)
+
+
+def _events(plane, operator, rows, size, count):
+    """Changes that mean nothing, of all nodes and pods in turn."""
+    for kind in ("nodes", "pods"):
+        query = {"labelSelector": f"{POOL_LABEL}={POOL}"} if kind == "nodes" else {}
+        objects = plane.api.list(kind, resourceVersion="0", limit=count, **query)
+
+        def touch(index, kind=kind, objects=objects):
+            meta = objects[index % len(objects)]["metadata"]
+            change = {"metadata": {"annotations": {"bench/touched": str(index)}}}
+            plane.api.patch(kind, meta["name"], change, meta.get("namespace"))
+        cpu = _settled_cpu(operator)
+        plane.each(touch, range(count))
+        rows.add(size, f"CPU of an event of {kind}", (_settled_cpu(operator) - cpu) / count * 1e3, "ms")
+
+
+def _relist(plane, operator, rows, size):
+    """A server that starts again, and has seen a write since, cannot go on with any watch: everything is listed."""
+    cpu, memory = _settled_cpu(operator), operator.memory_mib()
+    operator.forget_peak()
+    plane.audit.begin()
+    with operator.paused():
+        plane.namespace()
+        plane.restart_api_server()
+    lists = plane.wait_for_lists(operator, KINDS)
+    spent = _settled_cpu(operator) - cpu
+    rows.add(size, "lists after the watches were lost", lists, "lists", grows=False)
+    rows.add(size, "CPU of listing all again", spent, "s", grows=False)
+    rows.add(size, "memory at most, listing all again / before", operator.memory_mib("VmHWM") / memory, "x",
+             grows=False)
+
+
+def measure(results, plane, sizes, events):
+    """Of each size the jobs, all running, with a worker each; a node for ten of them."""
+    rows, plugins, before = Rows(results, sizes), FakePlugins(plane.api), 0
     with plane.operator() as operator:
+        _settled_cpu(operator)
         base = operator.memory_mib()
     for size in sizes:
-        _add_jobs(plane, namespace, before, size)
-        before = size
+        _add_nodes(plane, plugins, size // SLICES)
+        _add_jobs(plane, rows, size, size - before)
         with plane.operator() as operator:
-            _settle(plane, operator, namespace, size)
-        with plane.operator() as operator:  # as after an upgrade: nothing is left to write
-            name = f"{plane.nodes} nodes, {size} jobs"
-            results.add("scale", f"{name}: start to ready", operator.ready_after, "s")
-            results.add("scale", f"{name}: memory", operator.memory_mib(), "MiB")
-            results.add("scale", f"{name}: memory at most", operator.memory_mib("VmHWM"), "MiB")
-            results.add("scale", f"{name}: CPU until ready", operator.cpu_seconds(), "s")
-            memory.append((size, operator.memory_mib() - base))
-            ready.append((size, operator.cpu_seconds()))
-    if len(sizes) > 1:
-        results.add("scale", "exponent of memory", exponent(memory), "")
-        results.add("scale", "exponent of CPU until ready", exponent(ready), "")
-    plane.api.delete("namespaces", namespace)
+            _start(operator, rows, size, base)
+            _events(plane, operator, rows, size, events)
+            if size == sizes[-1]:
+                _relist(plane, operator, rows, size)
+        before = size
+    rows.exponents()
