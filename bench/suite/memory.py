@@ -1,11 +1,25 @@
 """Benchmarks that need no API server."""
 
 from suite import launcher
+from suite.growth import exponent
 from suite.programs import ROOT, call
 
 DATA = ROOT / "bench" / "data"
 PROGRAMS = {"placement": ["bench_placement"], "decode": ["bench_decode", DATA], "watch": ["bench_watch", DATA]}
 SUITES = [*PROGRAMS, "launcher", "plugin"]
+
+
+def _growth(results, name, output):
+    """Of times that are told for several numbers of jobs: "node event, 1000 jobs"."""
+    points = {}
+    for entry in output["results"]:
+        what, _, size = entry["name"].rpartition(", ")
+        if size.endswith(" jobs"):
+            points.setdefault(what, []).append((int(size.split()[0]), entry["value"]))
+    for what, found in points.items():
+        slope = exponent(found)
+        if slope is not None:
+            results.add(name, f"exponent of {what} over jobs", slope, "")
 
 
 def run(results, names, smoke, runs):
@@ -16,4 +30,6 @@ def run(results, names, smoke, runs):
             elif name == "plugin":
                 results.take(name, call("bench_plugin", *(["--starts", 1, "--calls", 200] if smoke else [])))
             else:
-                results.take(name, call(*PROGRAMS[name], *(["--smoke"] if smoke else [])))
+                output = call(*PROGRAMS[name], *(["--smoke"] if smoke else []))
+                results.take(name, output)
+                _growth(results, name, output)

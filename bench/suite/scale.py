@@ -1,9 +1,9 @@
 """What the operator costs with so many nodes, jobs and workers: memory, start, work of an event, a new list of all."""
 
-import math
 import time
 
 from suite.burst import submit
+from suite.growth import exponent
 from suite.plane import POOL_LABEL
 
 from fake_plugins import FakePlugins  # after suite.plane, which says where it is
@@ -13,15 +13,6 @@ SLICES = 10  # of each node: a job has one
 KINDS = 8  # that the operator watches
 QUIET = 0.5  # seconds without work: all that was asked is done
 SETTLE_LIMIT = 600
-
-
-def exponent(points):
-    """Of cost over size: the slope of a line through their logarithms. None if there are too few."""
-    logs = [(math.log(size), math.log(cost)) for size, cost in points if cost > 0]
-    mean_x = sum(x for x, _ in logs) / len(logs) if logs else 0
-    mean_y = sum(y for _, y in logs) / len(logs) if logs else 0
-    spread = sum((x - mean_x) ** 2 for x, _ in logs)
-    return sum((x - mean_x) * (y - mean_y) for x, y in logs) / spread if spread else None
 
 
 class Rows:
