@@ -90,22 +90,22 @@ int main(int argc, char** argv) {
                     std::chrono::milliseconds(arguments.number("gap-ms", 0)),
                     std::chrono::seconds(arguments.number("limit", 600))};
   const auto end = arguments.text("end", "finish");
-  const bool finish = end == "finish";
+  const bool finish = end == "finish", waiting = end == "wait";
+  const auto until = finish ? Stopwatch::kDone : waiting ? Stopwatch::kAnswered : Stopwatch::kRunning;
   const auto all = static_cast<std::size_t>(burst.jobs);
   Stopwatch watch(connection, burst.ns);
   bench::Results results("burst");
   if (!watch.start()) return fail("the watches");
   if (submit(connection, burst, watch) > 0) return 1;
-  if (!watch.wait_for(finish ? Stopwatch::kDone : Stopwatch::kRunning, all, burst.limit))
-    return fail("the jobs");
+  if (!watch.wait_for(until, all, burst.limit)) return fail("the jobs");
+  if (end == "stay" || waiting) {
+    results.value("all jobs", watch.span(Stopwatch::kSubmitted, until), "s");
+    return results.print(), 0;
+  }
   results.sample("submitted to child seen", watch.between(Stopwatch::kSubmitted, Stopwatch::kChild), "s");
   if (finish) {
     results.value("all jobs", watch.span(Stopwatch::kSubmitted, Stopwatch::kDone), "s");
     results.sample("worker ended to node free", watch.between(Stopwatch::kEnded, Stopwatch::kFree), "s");
-  }
-  if (end == "stay") {
-    results.value("all jobs run", watch.span(Stopwatch::kSubmitted, Stopwatch::kRunning), "s");
-    return results.print(), 0;
   }
   if (remove(connection, burst, watch) > 0) return 1;
   if (!watch.wait_for(Stopwatch::kGone, all, burst.limit)) return fail("the jobs to be gone");

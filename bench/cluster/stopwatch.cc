@@ -32,6 +32,7 @@ Stopwatch::Stopwatch(Connection& connection, const std::string& ns)
   jobs_.on_change([this](const runtime::Change<api::GpuJob>& change) {
     if (!change.after) return note(change.before->metadata.name, kGone);
     const auto& name = change.after->metadata.name;
+    if (!change.after->status.phase.empty()) note(name, kAnswered);
     if (change.after->finished()) note(name, kDone);
     if (change.after->status.phase == api::phase::kFailed) {
       const std::lock_guard lock(mutex_);

@@ -20,7 +20,7 @@ namespace gpupool::bench {
 // When which stage of each job of one namespace was first seen, as anybody who watches sees it.
 class Stopwatch {
  public:
-  enum Stage { kSubmitted, kChild, kRunning, kEnded, kDeleted, kFree, kDone, kGone, kStages };
+  enum Stage { kSubmitted, kAnswered, kChild, kRunning, kEnded, kDeleted, kFree, kDone, kGone, kStages };
 
   Stopwatch(Connection& connection, const std::string& ns);
   ~Stopwatch();

@@ -30,10 +30,18 @@ def _teardown(results, plane, options):
     burst.teardown(results, plane, *((10, 20, 1) if options.smoke else (100, 100, options.runs)))
 
 
+def _sizes(most):
+    return [most // 80 * 10, most // 40 * 10, most // 20 * 10, most // 10 * 10]
+
+
 def _scale(results, plane, options):
-    most = max(options.jobs or [10000])
-    sizes = [20] if options.smoke else [most // 80 * 10, most // 40 * 10, most // 20 * 10, most // 10 * 10]
-    scale.measure(results, plane, sizes, 20 if options.smoke else 1000)
+    sizes = [20] if options.smoke else _sizes(max(options.jobs or [10000]))
+    scale.measure(results, scale.Whole, plane, sizes, 20 if options.smoke else 1000)
+
+
+def _sharing(results, plane, options):
+    sizes = [20] if options.smoke else _sizes(max(options.jobs or [2000]))
+    scale.measure(results, scale.Shared, plane, sizes, 20 if options.smoke else 1000)
 
 
 def _replay(results, plane, options):
@@ -42,15 +50,24 @@ def _replay(results, plane, options):
 
 
 # In this order: the first ones are on few nodes.
-SUITES = {"replay": _replay, "latency": _latency, "teardown": _teardown, "burst": _bursts, "busy": _busy, "steady": _steady, "scale": _scale}
+SUITES = {"replay": _replay, "latency": _latency, "teardown": _teardown, "burst": _bursts, "busy": _busy, "steady": _steady, "scale": _scale, "sharing": _sharing}
+LEAVING = {"scale", "sharing"}
+
+
+def _groups(names, smoke):
+    """One control plane for each: what leaves its jobs would weigh on the others."""
+    if smoke:
+        return [names]
+    alone = [name for name in names if name in LEAVING]
+    return [[name for name in names if name not in LEAVING], *([name] for name in alone)]
 
 
 def run(results, names, options):
-    if not names:
-        return
-    with Plane() as plane:
-        results.machine["kubernetes"] = plane.version
-        for name in SUITES:
-            if name in names:
+    for group in _groups([name for name in SUITES if name in names], options.smoke):
+        if not group:
+            continue
+        with Plane() as plane:
+            results.machine["kubernetes"] = plane.version
+            for name in group:
                 print(f"bench/run: {name}", file=sys.stderr, flush=True)
                 SUITES[name](results, plane, options)

@@ -17,7 +17,7 @@ sys.path[:0] = [str(ROOT / "tests" / name) for name in ("e2e", "cluster", "integ
 from fake_nodes import amounts_of, ready_condition  # noqa: E402
 from harness import processes, servers  # noqa: E402
 from harness.state import State  # noqa: E402
-from suite.audit import Audit, name_of  # noqa: E402
+from suite.audit import Audit  # noqa: E402
 from support.api import Api  # noqa: E402
 from support.cluster import Cluster, apply_definitions  # noqa: E402
 from support.jobs import pool_manifest  # noqa: E402
@@ -35,7 +35,7 @@ class Plane:
         self._cluster = Cluster(f"bench-{os.getpid()}", "--control-plane-only", "--audit", "--etcd-quota", "8192",
                                 "--node-monitor-grace-period", "86400")
         self.pools = {}  # name -> nodes
-        self._shared = set()  # their nodes may be in use when an operator starts
+        self.in_use = set()  # pools whose nodes may be leased when an operator starts
 
     @property
     def nodes(self):
@@ -80,8 +80,6 @@ class Plane:
             if pool not in self.pools:
                 self.api.create("gpupools", pool_manifest(pool, {POOL_LABEL: pool}, nodeLossTimeoutSeconds=PATIENCE,
                                                                **spec))
-            if "sharing" in spec:
-                self._shared.add(pool)
             self.pools[pool] = max(count, self.pools.get(pool, 0))
         self.each(lambda node: self._add_node(*node), wanted)
         if wanted:
@@ -95,7 +93,7 @@ class Plane:
 
     def counts(self):
         """What an operator with nothing to do says of each pool's nodes."""
-        return {pool: {"total": nodes} if pool in self._shared else {"total": nodes, "available": nodes}
+        return {pool: {"total": nodes} if pool in self.in_use else {"total": nodes, "available": nodes}
                 for pool, nodes in self.pools.items()}
 
     def drop_pools(self, *pools):
@@ -139,14 +137,20 @@ class Plane:
         servers.start(state, "apiserver")
 
     def wait_for_lists(self, service, kinds, limit=300):
-        """Until it has asked for so many kinds since audit.begin(); how many lists that took."""
-        asked, end = collections.Counter(), time.monotonic() + limit
-        while len(asked) < kinds:
-            asked.update(name_of(entry) for entry in self.audit.entries()
-                         if entry["verb"] == "list" and entry.get("userAgent", "").startswith(service.agent))
+        """Until it has listed so many kinds since audit.begin(), and watches them; how many requests for lists that took."""
+        listed, watched, end = collections.Counter(), set(), time.monotonic() + limit
+        while len(watched) < kinds:
+            for entry in self.audit.entries():
+                if not entry.get("userAgent", "").startswith(service.agent) or entry["responseStatus"]["code"] != 200:
+                    continue
+                kind = entry.get("objectRef", {}).get("resource")
+                if entry["verb"] == "list":
+                    listed[kind] += 1
+                elif entry["verb"] == "watch" and entry["stage"] == "ResponseStarted" and kind in listed:
+                    watched.add(kind)
             if time.monotonic() > end or not service.running():
-                raise RuntimeError(f"{service.name} has asked for {dict(asked)} only\n{service.log()[-2000:]}")
-        return sum(asked.values())
+                raise RuntimeError(f"{service.name} has listed {dict(listed)} only\n{service.log()[-2000:]}")
+        return sum(listed.values())
 
     def cpu_of_servers(self):
         """Seconds so far, by part."""

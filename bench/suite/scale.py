@@ -8,22 +8,58 @@ from suite.plane import POOL_LABEL
 
 from fake_plugins import FakePlugins  # after suite.plane, which says where it is
 
-POOL = "shared"
-SLICES = 10  # of each node: a job has one
+JOBS = 10  # for each node
 KINDS = 8  # that the operator watches
 QUIET = 0.5  # seconds without work: all that was asked is done
 SETTLE_LIMIT = 600
 
 
+class Whole:
+    """A pool that leases whole nodes: all are taken, and nine jobs of ten wait."""
+
+    name, end, weight = "scale", ["wait"], "a tenth of a node and of a worker"
+
+    def __init__(self, plane):
+        self._plane = plane
+
+    def add_nodes(self, count):
+        self._plane.in_use.add(self.name)
+        self._plane.need_nodes(count, self.name)
+
+    @staticmethod
+    def player():
+        return ["--threads", 16]
+
+
+class Shared(Whole):
+    """A pool whose nodes have ten slices each: every job runs."""
+
+    name, end, weight = "sharing", ["stay", "--slices", 1], "its worker and a tenth of a node"
+
+    def __init__(self, plane):
+        super().__init__(plane)
+        self._plugins = FakePlugins(plane.api)
+
+    def add_nodes(self, count):
+        before = self._plane.pools.get(self.name, 0)
+        self._plane.in_use.add(self.name)
+        self._plane.need_nodes(count, self.name, gpus=0, sharing={"deviceSplitCount": JOBS})
+        self._plane.each(lambda index: self._plugins.add(f"{self.name}-{index:05}", split=JOBS), range(before, count))
+
+    @staticmethod
+    def player():
+        return ["--shared", 1, "--threads", 16]
+
+
 class Rows:
     """Results of each size, and how they grow."""
 
-    def __init__(self, results, sizes):
-        self._results, self._several = results, len(sizes) > 1
+    def __init__(self, results, pool, sizes):
+        self._results, self._pool, self._several = results, pool, len(sizes) > 1
         self._points = {}
 
     def add(self, size, what, value, unit, grows=True):
-        self._results.add("scale", f"{size // SLICES} nodes, {size} jobs: {what}", value, unit)
+        self._results.add(self._pool.name, f"{size // JOBS} nodes, {size} jobs: {what}", value, unit)
         if grows:
             self._points.setdefault(what, []).append((size, value))
 
@@ -31,7 +67,7 @@ class Rows:
         for what, points in self._points.items():
             found = exponent(points) if self._several else None
             if found is not None:
-                self._results.add("scale", f"exponent: {what}", found, "")
+                self._results.add(self._pool.name, f"exponent: {what}", found, "")
 
 
 def _settled_cpu(operator):
@@ -48,37 +84,29 @@ def _settled_cpu(operator):
     return operator.cpu_seconds()
 
 
-def _add_nodes(plane, plugins, count):
-    """Slices for a node of the sharing pool: as its device plugin reports them, and all free to the kubelet."""
-    before = plane.pools.get(POOL, 0)
-    plane.need_nodes(count, POOL, gpus=0, sharing={"deviceSplitCount": SLICES})
-    plane.each(lambda index: plugins.add(f"{POOL}-{index:05}", split=SLICES), range(before, count))
-
-
-def _add_jobs(plane, rows, size, count):
-    """All of them running."""
-    with plane.player(-1, "--shared", 1, "--threads", 16) as player, plane.operator() as operator:
+def _add_jobs(plane, pool, rows, size, count):
+    """Each with all that it gets."""
+    with plane.player(-1, *pool.player()) as player, plane.operator() as operator:
         cpu = _settled_cpu(operator)
-        submit(plane, [operator, player], POOL, count, "--end", "stay", "--slices", 1, "--limit", 3600)
+        submit(plane, [operator, player], pool.name, count, "--limit", 3600, "--end", *pool.end)
         rows.add(size, "CPU of a new job", (_settled_cpu(operator) - cpu) / count * 1e3, "ms")
 
 
-def _start(operator, rows, size, base):
+def _start(operator, pool, rows, size, base):
     """As after an upgrade: nothing is left to write."""
     rows.add(size, "start to ready", operator.ready_after, "s")
     rows.add(size, "CPU until nothing is left to do", _settled_cpu(operator), "s")
     memory = operator.memory_mib()
     rows.add(size, "memory", memory, "MiB", grows=False)
     rows.add(size, "memory beyond an empty one's", memory - base, "MiB")
-    rows.add(size, "bytes a job, with its Job, pod, and a tenth of a node", (memory - base) * (1 << 20) / size, "bytes",
-             grows=False)
+    rows.add(size, f"bytes a job, with {pool.weight}", (memory - base) * (1 << 20) / size, "bytes", grows=False)
     rows.add(size, "memory at most, since the start", operator.memory_mib("VmHWM"), "MiB", grows=False)
 
 
-def _events(plane, operator, rows, size, count):
+def _events(plane, operator, pool, rows, size, count):
     """Changes that mean nothing, of all nodes and pods in turn."""
     for kind in ("nodes", "pods"):
-        query = {"labelSelector": f"{POOL_LABEL}={POOL}"} if kind == "nodes" else {}
+        query = {"labelSelector": f"{POOL_LABEL}={pool.name}"} if kind == "nodes" else {}
         objects = plane.api.list(kind, resourceVersion="0", limit=count, **query)
 
         def touch(index, kind=kind, objects=objects):
@@ -106,18 +134,19 @@ def _relist(plane, operator, rows, size):
              grows=False)
 
 
-def measure(results, plane, sizes, events):
-    """Of each size the jobs, all running, with a worker each; a node for ten of them."""
-    rows, plugins, before = Rows(results, sizes), FakePlugins(plane.api), 0
+def measure(results, pool_type, plane, sizes, events):
+    """So many jobs, a node for ten of them, and the operator beside them."""
+    pool, before = pool_type(plane), 0
+    rows = Rows(results, pool, sizes)
     with plane.operator() as operator:
         _settled_cpu(operator)
         base = operator.memory_mib()
     for size in sizes:
-        _add_nodes(plane, plugins, size // SLICES)
-        _add_jobs(plane, rows, size, size - before)
+        pool.add_nodes(size // JOBS)
+        _add_jobs(plane, pool, rows, size, size - before)
         with plane.operator() as operator:
-            _start(operator, rows, size, base)
-            _events(plane, operator, rows, size, events)
+            _start(operator, pool, rows, size, base)
+            _events(plane, operator, pool, rows, size, events)
             if size == sizes[-1]:
                 _relist(plane, operator, rows, size)
         before = size
