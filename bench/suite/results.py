@@ -37,10 +37,11 @@ class Results:
         for row in rows:
             if row["benchmark"] != shown:
                 shown = row["benchmark"]
-                print(f"\n{shown:{width}}       median          p99          min          max  runs")
-            tail = f"{row['p99']:12.5g}" if "p99" in row else " " * 12
-            print(f"{row['name']:{width}} {row['median']:12.5g} {tail} {row['min']:12.5g} {row['max']:12.5g} "
-                  f"{row['runs']:5}  {row['unit']}")
+                heads = "".join(f"{head:>11}" for head in ("median", "p99", "p99.9", "min", "max"))
+                print(f"\n{shown:{width}}{heads}  runs")
+            cells = "".join(f"{row[key]:11.5g}" if key in row else " " * 11
+                            for key in ("median", "p99", "p999", "min", "max"))
+            print(f"{row['name']:{width}}{cells}{row['runs']:6}  {row['unit']}")
 
     def write(self, path):
         path.parent.mkdir(parents=True, exist_ok=True)
