@@ -19,7 +19,7 @@ def _steady(results, plane, options):
 
 
 def _latency(results, plane, options):
-    latency.idle(results, plane, *((3, 2, 20, 1) if options.smoke else (100, 100, 20, options.runs)))
+    latency.idle(results, plane, *((3, 2, 20, 1) if options.smoke else (100, 40, 20, options.runs)))
 
 
 def _busy(results, plane, options):

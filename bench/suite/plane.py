@@ -144,7 +144,7 @@ class Plane:
                 if not entry.get("userAgent", "").startswith(service.agent) or entry["responseStatus"]["code"] != 200:
                     continue
                 kind = entry.get("objectRef", {}).get("resource")
-                if entry["verb"] == "list":
+                if entry["verb"] == "list" and "fieldSelector" not in entry["requestURI"]:
                     listed[kind] += 1
                 elif entry["verb"] == "watch" and entry["stage"] == "ResponseStarted" and kind in listed:
                     watched.add(kind)

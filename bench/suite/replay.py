@@ -2,12 +2,13 @@
 
 import collections
 
-from suite.audit import WRITES, time_of
+from suite.audit import WRITES, name_of, time_of
 from suite.programs import call
 
 KINDS = ("small", "medium", "large")
 AGENTS = {"operator": "gpupool-operator", "floor": "bench-floor", "player": "bench-player",
           "controller manager": "kube-controller-manager", "submitter": "bench-replay"}
+ASIDE = {"events": "operator: Events", "gpupools": "operator: status of pools"}  # not for each job, or not waited for
 STATEFUL_SETS, COLLECTOR = "statefulset-controller", "generic-garbage-collector"
 
 
@@ -38,15 +39,18 @@ def _delays(times):
 
 def _census(results, benchmark, subject, plane, seconds):
     """Who wrote how much, and how long the controller manager took for gangs."""
-    writes, conflicts = collections.Counter(), 0
+    writes, own, conflicts = collections.Counter(), collections.Counter(), 0
     made, dropped = (collections.defaultdict(lambda: [0, 0]) for _ in range(2))  # StatefulSet -> [it, its last pod]
     for entry in plane.audit.entries():
         if entry["verb"] not in WRITES:
             continue
-        agent = entry.get("userAgent", "")
-        writes[next((name for name, prefix in AGENTS.items() if agent.startswith(prefix)), "others")] += 1
-        conflicts += agent.startswith(AGENTS[subject]) and entry.get("responseStatus", {}).get("code") == 409
-        ref, when = entry.get("objectRef", {}), time_of(entry["stageTimestamp"])
+        agent, ref = entry.get("userAgent", ""), entry.get("objectRef", {})
+        aside = ASIDE.get(ref.get("resource")) if agent.startswith(AGENTS["operator"]) else None
+        writes[aside or next((name for name, prefix in AGENTS.items() if agent.startswith(prefix)), "others")] += 1
+        if agent.startswith(AGENTS[subject]) and not aside:
+            own[name_of(entry)] += 1
+            conflicts += entry.get("responseStatus", {}).get("code") == 409
+        when = time_of(entry["stageTimestamp"])
         times = {"create": made, "delete": dropped}.get(entry["verb"])
         if times is None or "subresource" in ref:
             continue
@@ -56,9 +60,11 @@ def _census(results, benchmark, subject, plane, seconds):
         elif ref.get("resource") == "pods" and agent.endswith((STATEFUL_SETS, COLLECTOR)):
             owner = (key[0], key[1].rpartition("-")[0])
             times[owner][1] = max(times[owner][1], when)
-    for name in (*AGENTS, "others"):
+    for name in (*AGENTS, *ASIDE.values(), "others"):
         results.add(benchmark, f"{subject}: API writes of {name}", writes[name], "writes")
     results.add(benchmark, f"{subject}: API writes a second", sum(writes.values()) / seconds, "writes/s")
+    for name, count in sorted(own.items()):
+        results.add(benchmark, f"{subject}:   {name}", count, "writes")
     results.add(benchmark, f"{subject}: conflicts", conflicts, "writes")
     for what, times in (("StatefulSet created to last pod created", made), ("StatefulSet deleted to last pod deleted",
                                                                           dropped)):
