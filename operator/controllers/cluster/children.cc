@@ -12,6 +12,8 @@ using planning::Child;
 using planning::Problem;
 namespace reason = api::reason;
 constexpr auto kRemembered = std::chrono::seconds(3);
+// So many lease values of a job are looked up one by one.
+constexpr std::int64_t kFewLeases = 4;
 
 Child describe(const api::ResourceType& type, const api::ObjectMeta& metadata) {
   return {&type, metadata.key(), metadata.uid, metadata.label(api::kLease), metadata.deleting()};
@@ -53,6 +55,36 @@ Children::Made refused(const base::Error& error) {
   return {false, Problem{reason::kInvalidTemplate, "the API server refused the workers: " + error.message}};
 }
 
+std::vector<const api::ResourceType*> kinds_of(const api::GpuJob& job) {
+  if (planning::is_gang(job.spec)) return {&api::StatefulSet::kType, &api::Service::kType};
+  return {&api::BatchJob::kType};
+}
+
+// Their kinds and names follow from the job: every value that it ever had is one of the first n, and its
+// shape is the one that the lease was for.
+bool are_known(const api::GpuJob& job) {
+  const auto& lease = job.status.lease;
+  return lease && job.status.lease_sequence <= kFewLeases && lease->spec_hash == api::spec_hash(job.spec);
+}
+
+// By name. What lease it is of is in its name too, whatever became of its labels.
+base::Result<std::vector<Child>> named_children(kube::Client& client, const api::GpuJob& job,
+                                                std::stop_token stop) {
+  std::vector<Child> children;
+  for (const auto* type : kinds_of(job)) {
+    for (std::int64_t n = 1; n <= job.status.lease_sequence; ++n) {
+      const auto id = api::LeaseValue{job.metadata.uid, n}.to_string();
+      const auto found = read_metadata(client, *type, {job.metadata.ns, planning::child_name(job, id)}, stop);
+      if (!found && found.error().code == base::ErrorCode::kNotFound) continue;
+      if (!found) return tl::unexpected<base::Error>(found.error());
+      if (found->metadata.controller_uid() != job.metadata.uid) continue;
+      children.push_back(describe(*type, found->metadata));
+      children.back().lease_id = id;
+    }
+  }
+  return children;
+}
+
 }  // namespace
 
 Children::Children(kube::Client& client, Caches& caches, base::Clock& clock, std::string launcher_image)
@@ -76,23 +108,28 @@ base::Result<Children::Made> Children::create_one(const api::ResourceType& type,
                                                   const std::string& body, std::stop_token stop) {
   const api::ObjectKey key{job.metadata.ns, planning::child_name(job, job.status.lease->id)};
   const auto created = client_.create(type, job.metadata.ns, body, stop);
-  auto made = created ? kube::decode<api::Service>(created) : base::Result<api::Service>(api::Service{});
-  if (!created) {
-    switch (created.error().code) {
-      case base::ErrorCode::kAlreadyExists:
-        made = read_metadata(client_, type, key, stop);
-        if (!made && made.error().code == base::ErrorCode::kNotFound) return Made{};  // just gone: again
-        break;
-      case base::ErrorCode::kInvalid:
-      case base::ErrorCode::kBadRequest:
-        return refused(created.error());
-      case base::ErrorCode::kForbidden:
-        if (kube::is_namespace_terminating(created.error())) return Made{};
-        return Made{false, Problem{reason::kForbidden, created.error().message}};
-      default:
-        return tl::unexpected<base::Error>(created.error());
-    }
+  if (created) return judge(type, job, kube::decode<api::Service>(created));
+  const auto& error = created.error();
+  const bool forbidden = error.code == base::ErrorCode::kForbidden;
+  if (forbidden && kube::is_namespace_terminating(error)) return Made{};
+  if (error.code == base::ErrorCode::kAlreadyExists) {
+    const auto there = read_metadata(client_, type, key, stop);
+    if (!there && there.error().code == base::ErrorCode::kNotFound) return Made{};  // just gone: again
+    return judge(type, job, there);
   }
+  if (!forbidden && !is_refusal(error)) return tl::unexpected<base::Error>(error);
+  // Refused before anybody looked whether it exists: of a quota of one Job, an earlier try may have had it.
+  const auto there = read_metadata(client_, type, key, stop);
+  if (there && there->metadata.controller_uid() == job.metadata.uid) return judge(type, job, there);
+  if (!there && there.error().code != base::ErrorCode::kNotFound &&
+      there.error().code != base::ErrorCode::kForbidden) {
+    return tl::unexpected<base::Error>(there.error());
+  }
+  return forbidden ? Made{false, Problem{reason::kForbidden, error.message}} : refused(error);
+}
+
+base::Result<Children::Made> Children::judge(const api::ResourceType& type, const api::GpuJob& job,
+                                             const base::Result<api::Service>& made) {
   if (!made) return tl::unexpected<base::Error>(made.error());
   const auto& metadata = made->metadata;
   if (metadata.controller_uid() == job.metadata.uid) {
@@ -107,7 +144,7 @@ base::Result<Children::Made> Children::create_one(const api::ResourceType& type,
                       caches_.jobs.store().by_index(kByUid, metadata.controller_uid()).empty();
   if (orphan || metadata.deleting()) return Made{};
   return Made{
-      false, Problem{reason::kNameConflict, std::string(type.kind) + " " + key.name +
+      false, Problem{reason::kNameConflict, std::string(type.kind) + " " + metadata.name +
                                                 " exists and belongs to somebody else; delete or rename it"}};
 }
 
@@ -136,9 +173,7 @@ base::Result<Children::Made> Children::create(const api::GpuJob& job, const Chil
 base::Result<bool> Children::names_are_free(const api::GpuJob& job, std::stop_token stop) {
   const auto last = api::LeaseValue{job.metadata.uid, job.status.lease_sequence}.to_string();
   const api::ObjectKey key{job.metadata.ns, planning::child_name(job, last)};
-  std::vector<const api::ResourceType*> types = {&api::BatchJob::kType};
-  if (planning::is_gang(job.spec)) types = {&api::StatefulSet::kType, &api::Service::kType};
-  for (const auto* type : types) {
+  for (const auto* type : kinds_of(job)) {
     const auto found = read_metadata(client_, *type, key, stop);
     if (!found && found.error().code == base::ErrorCode::kNotFound) continue;
     if (!found) return tl::unexpected<base::Error>(found.error());
@@ -180,6 +215,7 @@ std::vector<Child> Children::cached(const api::GpuJob& job) {
 }
 
 base::Result<std::vector<Child>> Children::live(const api::GpuJob& job, std::stop_token stop) {
+  if (are_known(job)) return named_children(client_, job, stop);
   std::vector<Child> children;
   auto done = collect_live<api::StatefulSet>(client_, job, children, stop);
   if (done) done = collect_live<api::BatchJob>(client_, job, children, stop);

@@ -44,10 +44,14 @@ class Children {
 
   // From the caches, with what was created or deleted a moment ago put right.
   std::vector<planning::Child> cached(const api::GpuJob& job);
-  // From the server.
+  // From the server. By their names while the job has not had many lease values: a list, even of few, makes
+  // the server read all objects of the kind in the namespace.
   base::Result<std::vector<planning::Child>> live(const api::GpuJob& job, std::stop_token stop);
 
  private:
+  // What the server's answer to a create says of the child.
+  base::Result<Made> judge(const api::ResourceType& type, const api::GpuJob& job,
+                           const base::Result<api::Service>& made);
   base::Result<Made> create_one(const api::ResourceType& type, const api::GpuJob& job,
                                 const std::string& body, std::stop_token stop);
 
