@@ -20,7 +20,8 @@ Step plan_deletion(const Observation& seen) {
   if (!seen.job.metadata.has_finalizer(api::kLease)) return step::Idle{};
   if (auto drop = drop_stale_workers(seen, "")) return *std::move(drop);
   if (stale_workers_run(seen, "")) return step::Idle{};
-  if (!seen.live) return step::LookLive{};
+  // No live look: a lease is only taken off the status when nothing is left of it, and the finalizer only
+  // goes if the job is still as that status said.
   return step::RemoveFinalizer{};
 }
 

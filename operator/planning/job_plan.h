@@ -42,6 +42,7 @@ struct Observation {
   bool live = false;           // pods and children were read from the server, not from the cache
   bool nodes_taken = false;    // all nodes of the lease carry its value
   bool children_made = false;  // all children of the lease exist and are ours
+  bool children_late = false;  // they could not be made at once, and it is not known why or for how long
   bool name_conflict_gone = false;
   std::optional<Problem> blocked =
       std::nullopt;  // the last step could not be done, and not for a passing reason
@@ -73,10 +74,12 @@ struct DropWorkers {  // deletes these, and takes the worker finalizer off pods 
   std::vector<Deletion> pods_to_delete;
   std::vector<std::shared_ptr<const api::Pod>> pods_to_free;
   std::vector<std::shared_ptr<const api::Pod>> pods_to_nudge;  // their kubelet seems to have forgotten them
+  bool waits = true;                                           // for what comes of it; else the pass goes on
 };
 struct FreeNodes {  // taint, label and annotation of this job go; then the status is written
   std::vector<api::NodeRef> nodes;
   WriteStatus then;
+  std::shared_ptr<const api::Pod> witness = nullptr;  // sole_success; let go once the nodes are free
 };
 struct RestoreService {};  // of a gang that runs
 struct CheckNameConflict {};

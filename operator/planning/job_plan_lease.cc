@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "api/core/workload.h"
+#include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "planning/job_plan_steps.h"
 #include "planning/job_status.h"
@@ -10,6 +12,41 @@ namespace {
 namespace reason = api::reason;
 namespace state = api::lease_state;
 namespace phase = api::phase;
+
+// One node is taken or it is not: the workers follow in the same breath, and Held is left out. It is written
+// after all if they cannot be made at once, so that nobody stands still in Taking.
+bool skips_held(const api::Lease& lease) { return !lease.shared() && lease.nodes.size() == 1; }
+
+bool shows_workers(const Observation& seen) {
+  const auto& id = seen.job.status.lease->id;
+  return std::any_of(seen.pods.begin(), seen.pods.end(),
+                     [&](const auto& pod) { return pod->metadata.label(api::kLease) == id; }) ||
+         std::any_of(seen.children.begin(), seen.children.end(), [&](const Child& child) {
+           return child.lease_id == id && child.type != &api::Service::kType;
+         });
+}
+
+// Workers may have started before it was said: their attempt's number is used up. Refused ones never did,
+// unless they are there: then it was the node that was refused, to an operator that came later.
+bool may_have_started(const Observation& seen) {
+  const auto& lease = *seen.job.status.lease;
+  const bool unsaid = lease.state == state::kHeld || (lease.state == state::kTaking && skips_held(lease));
+  return unsaid && (!seen.blocked || shows_workers(seen));
+}
+
+Step begin_attempt(const Observation& seen) {
+  auto status = seen.job.status;
+  const auto& lease = *status.lease;
+  if (!status.start_time) status.start_time = seen.now;
+  status.attempts = lease.attempt + 1;
+  status.workers = {api::worker_count(seen.job.spec), 0, 0};
+  const auto attempt = "attempt " + std::to_string(lease.attempt);
+  auto told = attempt + " starts on " + summarize_nodes(lease.nodes);
+  if (lease.shared()) told += " with " + std::to_string(lease.slices) + " slices for each worker";
+  return advance(seen, std::move(status), state::kRunning, phase::kStarting,
+                 {reason::kStartingWorkers, "workers of " + attempt + " are starting"},
+                 Note{false, reason::kStartingWorkers, told});
+}
 
 }  // namespace
 
@@ -35,8 +72,7 @@ Step advance(const Observation& seen, api::GpuJobStatus status, const std::strin
 
 Step release(const Observation& seen, const std::string& outcome, const Problem& why, bool warning) {
   auto status = seen.job.status;
-  // Workers may have started before it was said: their attempt's number is used up. Refused ones never did.
-  if (status.lease->state == state::kHeld && !seen.blocked) status.attempts = status.lease->attempt + 1;
+  if (may_have_started(seen)) status.attempts = status.lease->attempt + 1;
   status.lease->outcome = outcome;
   status.lease->state = state::kReleasing;
   status.lease->since = seen.now;
@@ -103,12 +139,15 @@ Step plan_taking(const Observation& seen) {
                    true);
   }
   if (!seen.nodes_taken) return step::TakeNodes{};
+  if (skips_held(*seen.job.status.lease) && !seen.children_late) {
+    if (!seen.children_made) return step::CreateChildren{};
+    return begin_attempt(seen);
+  }
   auto status = seen.job.status;
   if (!status.start_time) status.start_time = seen.now;
   const auto nodes = summarize_nodes(status.lease->nodes);
   return advance(seen, std::move(status), state::kHeld, phase::kStarting,
-                 {reason::kStartingWorkers, "starting workers on " + nodes},
-                 Note{false, "NodesHeld", "holds " + nodes});
+                 {reason::kStartingWorkers, "starting workers on " + nodes}, std::nullopt);
 }
 
 Step plan_held(const Observation& seen) {
@@ -117,13 +156,7 @@ Step plan_held(const Observation& seen) {
   if (auto waits = await_nodes(seen, nodes_to_await(seen))) return *std::move(waits);
   if (!seen.nodes_taken && !nodes_carry(seen)) return step::TakeNodes{};
   if (!seen.children_made) return step::CreateChildren{};
-  auto status = seen.job.status;
-  status.attempts = status.lease->attempt + 1;
-  status.workers = {api::worker_count(seen.job.spec), 0, 0};
-  const auto attempt = std::to_string(status.lease->attempt);
-  return advance(seen, std::move(status), state::kRunning, phase::kStarting,
-                 {reason::kStartingWorkers, "workers of attempt " + attempt + " are starting"},
-                 Note{false, reason::kStartingWorkers, "attempt " + attempt + " starts"});
+  return begin_attempt(seen);
 }
 
 Step plan_restarting(const Observation& seen) {

@@ -79,9 +79,7 @@ Step take(const Observation& seen, const Verdict& verdict) {
   // There is nothing to take on nodes that are shared: this write is the reservation.
   if (!status.start_time) status.start_time = seen.now;
   return advance(seen, std::move(status), api::lease_state::kHeld, phase::kStarting,
-                 {reason::kStartingWorkers, "starting workers on " + nodes},
-                 Note{false, "SlicesHeld",
-                      "holds " + std::to_string(verdict.slices) + " slices for each worker on " + nodes});
+                 {reason::kStartingWorkers, "starting workers on " + nodes}, std::nullopt);
 }
 
 // A kubelet would not have a worker: it knew of something that its reports have yet to show. The more often,

@@ -101,6 +101,31 @@ std::optional<Step> leave_silent_nodes(const Observation& seen) {
       Note{true, api::reason::kNodeLost, "lost " + join_names(stuck) + " while a worker ended there"}};
 }
 
+// The nodes are free of our marks, and then the status says so.
+step::FreeNodes give_back(const Observation& seen, std::optional<Note> note) {
+  const auto& lease = *seen.job.status.lease;
+  return {lease.shared() ? std::vector<api::NodeRef>() : lease.nodes,
+          {after_release(seen, seen.job.status), std::move(note)}};
+}
+
+// The only worker has succeeded: its Job goes, the node, and only then the pod. Nothing if it is not so.
+std::optional<Step> end_after_success(const Observation& seen) {
+  const auto witness = sole_success(seen.pods, *seen.job.status.lease);
+  if (witness == nullptr) return std::nullopt;
+  if (!seen.children.empty()) {
+    const bool goes = std::any_of(seen.children.begin(), seen.children.end(),
+                                  [](const Child& child) { return child.deleting; });
+    if (goes) return std::nullopt;
+    step::DropWorkers drop;
+    drop.children = seen.children;
+    drop.waits = false;
+    return drop;
+  }
+  auto free = give_back(seen, std::nullopt);  // that it succeeded was told a moment ago
+  free.witness = witness;
+  return free;
+}
+
 }  // namespace
 
 std::optional<Step> drop_stale_workers(const Observation& seen, const std::string& keep) {
@@ -135,14 +160,13 @@ bool stale_workers_run(const Observation& seen, const std::string& keep) {
 
 Step plan_releasing(const Observation& seen) {
   if (auto left = leave_silent_nodes(seen)) return *std::move(left);
+  if (auto end = end_after_success(seen)) return *std::move(end);
   if (auto drop = drop_stale_workers(seen, "")) return *std::move(drop);
   if (stale_workers_run(seen, "")) return look_again(seen);
   if (!seen.live) return step::LookLive{};
   const auto& lease = *seen.job.status.lease;
-  const Note note{false, lease.shared() ? "SlicesReleased" : "NodesReleased",
-                  "gave back " + summarize_nodes(lease.nodes)};
-  return step::FreeNodes{lease.shared() ? std::vector<api::NodeRef>() : lease.nodes,
-                         {after_release(seen, seen.job.status), note}};
+  return give_back(seen, Note{false, lease.shared() ? "SlicesReleased" : "NodesReleased",
+                              "gave back " + summarize_nodes(lease.nodes)});
 }
 
 std::optional<Step> plan_lost_nodes(const Observation& seen) {

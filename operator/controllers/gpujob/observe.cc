@@ -32,6 +32,7 @@ planning::Observation JobObserver::observe(const Pass& pass) {
   seen.live = pass.live_pods.has_value();
   seen.nodes_taken = pass.nodes_taken;
   seen.children_made = pass.children_made;
+  seen.children_late = pass.children_late;
   seen.name_conflict_gone = pass.name_conflict_gone;
   seen.blocked = pass.blocked;
   return seen;

@@ -18,6 +18,8 @@ struct Pass {
   std::shared_ptr<const api::GpuJob> job;
   bool nodes_taken = false;
   bool children_made = false;
+  bool children_late = false;
+  bool confirmed = false;  // the server has the job just as `job` says: it was written or read a moment ago
   bool name_conflict_gone = false;
   std::optional<planning::Problem> blocked;
   // Read from the server; absent: the caches are good enough so far.

@@ -110,7 +110,9 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::WriteSt
   auto job = tools_.writer.write_status(*pass.job, write.status, stop);
   if (!job) return tl::unexpected<base::Error>(job.error());
   tools_.metrics.on_status(*pass.job, write.status, tools_.clock.wall());
-  if (!same_lease(pass.job->status, write.status)) pass.nodes_taken = pass.children_made = false;
+  if (!same_lease(pass.job->status, write.status))
+    pass.nodes_taken = pass.children_made = pass.children_late = false;
+  pass.confirmed = true;
   pass.blocked.reset();
   pass.live_pods.reset();
   pass.live_children.reset();
@@ -150,7 +152,15 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::TakeNod
 
 GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::CreateChildren& /*create*/,
                                                  std::stop_token stop) {
+  const bool unannounced = pass.job->status.lease->state == api::lease_state::kTaking;
+  if (unannounced) {
+    if (const auto done = confirm(pass, stop); !done) return tl::unexpected<base::Error>(done.error());
+  }
   auto made = tools_.children.create(*pass.job, tools_.observer.manifest_options(*pass.job), stop);
+  if (unannounced && (!made || (!made->complete && !made->problem))) {
+    pass.children_late = true;
+    return kGoOn;
+  }
   if (!made) return tl::unexpected<base::Error>(made.error());
   pass.children_made = made->complete;
   pass.blocked = made->problem;
@@ -172,8 +182,7 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::Restore
 
 GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::DropWorkers& drop,
                                                  std::stop_token stop) {
-  if (const auto done = tools_.writer.confirm(*pass.job, stop); !done)
-    return tl::unexpected<base::Error>(done.error());
+  if (const auto done = confirm(pass, stop); !done) return tl::unexpected<base::Error>(done.error());
   for (const auto& child : drop.children) {  // before their pods, so that nothing replaces those
     const auto done = tools_.children.remove(child, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
@@ -190,13 +199,22 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::DropWor
     const auto done = tools_.pods.nudge(*pod, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
   }
+  if (!drop.waits) return kGoOn;
   return again_after(seconds(1));  // the watches tell sooner
 }
 
 GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::FreeNodes& free,
                                                  std::stop_token stop) {
+  if (free.witness != nullptr) {  // nothing was looked at live
+    if (const auto done = confirm(pass, stop); !done) return tl::unexpected<base::Error>(done.error());
+  }
   for (const auto& node : free.nodes) {
     const auto done = tools_.nodes.free(node, pass.job->metadata.uid, stop);
+    if (!done) return tl::unexpected<base::Error>(done.error());
+  }
+  if (free.witness != nullptr) {
+    auto done = tools_.pods.remove(*free.witness, true, stop);
+    if (done) done = tools_.pods.take_finalizer_off(*free.witness, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
   }
   return perform(pass, free.then, stop);
@@ -220,11 +238,17 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::LookLiv
 
 GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::DeleteJob& /*remove*/,
                                                  std::stop_token stop) {
-  if (const auto done = tools_.writer.confirm(*pass.job, stop); !done)
-    return tl::unexpected<base::Error>(done.error());
+  if (const auto done = confirm(pass, stop); !done) return tl::unexpected<base::Error>(done.error());
   const auto done = tools_.writer.remove(*pass.job, stop);
   if (!done) return tl::unexpected<base::Error>(done.error());
   return again_after(std::nullopt);
+}
+
+base::Result<void> GpuJobReconciler::confirm(Pass& pass, std::stop_token stop) {
+  if (pass.confirmed) return {};
+  auto done = tools_.writer.confirm(*pass.job, stop);
+  pass.confirmed = done.has_value();
+  return done;
 }
 
 void GpuJobReconciler::tell(const api::GpuJob& job, const planning::Note& note) {

@@ -13,6 +13,8 @@ using test::deleted;
 using test::ended;
 using test::exited_result;
 using test::interrupted_result;
+using test::make_job;
+using test::make_lease;
 using test::make_pod;
 using test::restarted;
 using test::running;
@@ -196,6 +198,46 @@ TEST(IsBetweenRuns, OnlyForPodsThatRestart) {
   auto of_job = ended(make_pod(), 0);
   of_job.metadata.owner_references[0].kind = "Job";
   EXPECT_FALSE(is_between_runs(of_job));
+}
+
+struct Last {
+  const char* what;
+  bool proves;
+  std::function<void(std::vector<api::Pod>& pods, api::Lease& lease)> change;
+};
+
+// Whatever is not on this list of one is looked at live before nodes are given back.
+TEST(SoleSuccess, IsOnePodOfAJobThatNobodyTookAway) {
+  const Last table[] = {
+      {"the only worker has succeeded", true, [](auto&, auto&) {}},
+      {"it runs", false, [](auto& pods, auto&) { pods[0] = running(pods[0]); }},
+      {"it crashed, and somebody may have raised the Job's backoffLimit", false,
+       [](auto& pods, auto&) { pods[0].status.phase = "Failed"; }},
+      {"somebody deletes it", false, [](auto& pods, auto&) { pods[0] = deleted(pods[0]); }},
+      {"its finalizer is gone, and it may go at any time", false,
+       [](auto& pods, auto&) { pods[0].metadata.finalizers.clear(); }},
+      {"it is of another lease", false, [](auto&, auto& lease) { lease.id = "uid-job.2"; }},
+      {"a StatefulSet makes more", false,
+       [](auto& pods, auto&) { pods[0].metadata.owner_references[0].kind = "StatefulSet"; }},
+      {"a second one has succeeded too", false, [](auto& pods, auto&) { pods.push_back(pods[0]); }},
+      {"one of another lease is there", false,
+       [](auto& pods, auto&) { pods.push_back(running(make_pod("uid-job.2"))); }},
+      {"none is there", false, [](auto& pods, auto&) { pods.clear(); }},
+      {"something may run on a lost node", false,
+       [](auto&, auto& lease) { lease.lost.push_back({"b", "uid-b", "uid-job.1"}); }},
+      {"no node is marked", false, [](auto&, auto& lease) { lease.slices = 3; }},
+  };
+  for (const auto& row : table) {
+    auto pod = ended(make_pod(), 0, exited_result(0));
+    pod.metadata.owner_references[0].kind = "Job";
+    pod.status.phase = "Succeeded";
+    std::vector<api::Pod> pods = {pod};
+    auto lease = make_lease(make_job(), api::lease_state::kReleasing, {"a"});
+    row.change(pods, lease);
+    std::vector<std::shared_ptr<const api::Pod>> seen;
+    for (const auto& each : pods) seen.push_back(share(each));
+    EXPECT_EQ(sole_success(seen, lease), row.proves ? seen[0] : nullptr) << row.what;
+  }
 }
 
 TEST(HasResult, IsSeenBeforeAndAfterARestart) {

@@ -65,23 +65,92 @@ TEST(Suspend, GivesEverythingBackAndResumesInANewAttempt) {
   EXPECT_EQ(world.job.status.failures, 0);
 }
 
-TEST(Suspend, AWorkerThatRanUnannouncedHasUsedItsAttempt) {
-  World world(1, {"a"});
-  world.ending = [](std::int64_t, std::int64_t) { return Ending::kNever; };
-  stop_in(world, state::kHeld);
-  // The children are made, and the operator dies before it says so.
-  world.crash_now = [&world] { return world.children.empty() ? std::nullopt : std::optional(false); };
+// All workers are made, and the operator dies before it says so. A single one runs while the lease is still
+// Taking.
+void start_unannounced(World& world) {
+  world.crash_now = [&world]() -> std::optional<bool> {
+    return world.has_child("Job") || world.has_child("StatefulSet") ? std::optional(false) : std::nullopt;
+  };
   world.operate();
   world.crash_now = nullptr;
-  ASSERT_TRUE(in_state(world, state::kHeld)());
+  ASSERT_TRUE(in_state(world, world.job.spec.gpus == 1 ? state::kTaking : state::kHeld)());
   while (world.starts.empty()) ASSERT_TRUE(world.turn());
-  world.change_spec([](auto& spec) { spec.suspend = true; });
-  ASSERT_TRUE(world.run());
-  world.change_spec([](auto& spec) { spec.suspend = false; });
-  ASSERT_TRUE(world.run([&] { return world.running(); }));
-  EXPECT_THAT(world.broken, IsEmpty());
-  EXPECT_EQ(world.job.status.attempts, 2);
 }
+
+class Unannounced : public testing::TestWithParam<std::int64_t> {
+ protected:
+  void SetUp() override { start_unannounced(world_); }
+
+  World world_ = endless(GetParam(), {"a", "b", "c"});
+};
+
+TEST_P(Unannounced, WorkersAreFoundAgain) {
+  world_.ending = [](std::int64_t, std::int64_t) { return Ending::kSuccess; };
+  ASSERT_TRUE(world_.run());
+  EXPECT_EQ(world_.job.status.phase, phase::kSucceeded);
+  EXPECT_EQ(world_.job.status.attempts, 1);
+  expect_nothing_left(world_);
+}
+
+TEST_P(Unannounced, SuspensionUsesTheAttemptUp) {
+  world_.change_spec([](auto& spec) { spec.suspend = true; });
+  ASSERT_TRUE(world_.run());
+  expect_nothing_left(world_);
+  world_.change_spec([](auto& spec) { spec.suspend = false; });
+  ASSERT_TRUE(world_.run([&] { return world_.running(); }));
+  EXPECT_THAT(world_.broken, IsEmpty());
+  EXPECT_EQ(world_.job.status.attempts, 2);
+}
+
+TEST_P(Unannounced, WorkersThatTheCacheNeverShowsAreLookedFor) {
+  World world = endless(GetParam(), {"a", "b"});
+  world.freeze_cache();
+  start_unannounced(world);
+  world.change_spec([](auto& spec) { spec.suspend = true; });
+  ASSERT_TRUE(world.run([&] { return world.job.status.phase == phase::kSuspended; }));
+  expect_nothing_left(world);
+}
+
+TEST_P(Unannounced, DeletionLeavesNothing) {
+  world_.delete_job();
+  ASSERT_TRUE(world_.run([&] { return !world_.job_exists && world_.pods.empty(); }));
+  expect_nothing_left(world_);
+}
+
+TEST_P(Unannounced, AnotherSpecUsesTheAttemptUp) {
+  world_.change_spec([](auto& spec) { spec.gpus = 3; });
+  ASSERT_TRUE(world_.run([&] { return world_.running(); }));
+  EXPECT_EQ(world_.job.status.workers.total, 3);
+  EXPECT_EQ(world_.job.status.attempts, 2);
+  EXPECT_THAT(world_.broken, IsEmpty());
+}
+
+TEST_P(Unannounced, ALostNodeUsesTheAttemptUp) {
+  world_.lose_node("a");
+  world_.now += std::chrono::seconds(31);
+  ASSERT_TRUE(world_.run([&] { return world_.running(); }));
+  EXPECT_EQ(world_.job.status.attempts, 2);
+  EXPECT_EQ(world_.job.status.failures, 0);
+  EXPECT_THAT(world_.broken, IsEmpty());
+  EXPECT_THAT(world_.tainted(), testing::Contains("a")) << "its worker may still run";
+  world_.recover_node("a");
+  world_.delete_job();
+  ASSERT_TRUE(world_.run([&] { return !world_.job_exists && world_.pods.empty(); }));
+  expect_nothing_left(world_);
+}
+
+TEST_P(Unannounced, ANodeRefusedToTheNextOperatorUsesTheAttemptUp) {
+  world_.nodes["a"].spec.taints.clear();  // somebody took the mark off
+  world_.taken_meanwhile = "a";
+  world_.change_spec([](auto& spec) { spec.start_timeout_seconds = 3600; });
+  ASSERT_TRUE(world_.run([&] { return world_.running(); }));
+  EXPECT_TRUE(world_.has_event(reason::kNodeTaken));
+  EXPECT_EQ(world_.job.status.attempts, 2);
+  EXPECT_THAT(world_.broken, IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Workers, Unannounced, testing::Values(1, 2),
+                         [](const auto& each) { return each.param == 1 ? "One" : "Two"; });
 
 TEST(Suspend, HoldsBackAJobThatWaits) {
   World world(1, {"a"});

@@ -39,6 +39,42 @@ TEST(JobLife, OneGpuSucceeds) {
   expect_nothing_left(world);
 }
 
+std::vector<std::string> lease_states(const World& world) {
+  std::vector<std::string> states;
+  for (const auto& status : world.history) {
+    const std::string now = status.lease ? status.lease->state : "none";
+    if (states.empty() || states.back() != now) states.push_back(now);
+  }
+  return states;
+}
+
+TEST(JobLife, OneNodeIsTakenAndRunOnInOneGo) {
+  World world(1, {"a"});
+  ASSERT_TRUE(world.run());
+  EXPECT_THAT(lease_states(world), ElementsAre("Taking", "Running", "Releasing", "none"));
+  EXPECT_TRUE(world.history.at(1).start_time.has_value());
+  EXPECT_EQ(world.live_looks, 0) << "the success of the only worker proves enough";
+  EXPECT_THAT(world.events,
+              ElementsAre(reason::kStartingWorkers, reason::kWorkersRunning, reason::kCompleted));
+}
+
+TEST(JobLife, WhatCannotBeMadeAtOnceIsWaitedForInHeld) {
+  World world(1, {"a"});
+  world.late_children = 3;
+  ASSERT_TRUE(world.run());
+  EXPECT_THAT(lease_states(world), ElementsAre("Taking", "Held", "Running", "Releasing", "none"));
+  EXPECT_TRUE(world.history.at(1).start_time.has_value()) << "the deadline runs while it waits";
+  EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
+  expect_nothing_left(world);
+}
+
+TEST(JobLife, SeveralNodesAreHeldBeforeAnythingRuns) {
+  World world(2, {"a", "b"});
+  ASSERT_TRUE(world.run());
+  EXPECT_THAT(lease_states(world), ElementsAre("Taking", "Held", "Running", "Releasing", "none"));
+  EXPECT_EQ(world.live_looks, 1);
+}
+
 TEST(JobLife, GangSucceedsAfterAllItsRanksHave) {
   World world(3, {"a", "b", "c"});
   bool slow = true;
@@ -132,6 +168,14 @@ TEST(JobLife, FinishedJobGoesWhenItsTimeIsOver) {
   ASSERT_TRUE(world.run([&] { return !world.job_exists; }));
   EXPECT_GE(world.now - finished_at, std::chrono::seconds(59));
   expect_nothing_left(world);
+}
+
+TEST(JobLife, FinishedJobIsDeletedWithoutAnotherLook) {
+  World world(1, {"a"});
+  ASSERT_TRUE(world.run());
+  world.delete_job();
+  ASSERT_TRUE(world.run([&] { return !world.job_exists; }));
+  EXPECT_EQ(world.live_looks, 0);
 }
 
 TEST(JobLife, NoTimeToLiveMeansForever) {

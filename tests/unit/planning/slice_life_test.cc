@@ -41,7 +41,7 @@ TEST_F(SliceLife, TheStatusIsTheReservation) {
   EXPECT_EQ(lease.nodes, (Refs{{"a", "uid-a", 2}, {"b", "uid-b", 2}}));
   EXPECT_THAT(world_.tainted(), IsEmpty()) << "nothing is written on nodes";
   EXPECT_EQ(world_.history.front().lease->state, api::lease_state::kHeld) << "there is nothing to take";
-  EXPECT_TRUE(world_.has_event("SlicesHeld"));
+  EXPECT_TRUE(world_.has_event(reason::kStartingWorkers));
 }
 
 TEST_F(SliceLife, SucceedsAndGivesBack) {

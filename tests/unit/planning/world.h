@@ -69,6 +69,8 @@ class World {
   std::function<Ending(std::int64_t attempt, std::int64_t rank)> ending;
   // A problem that the creation of children meets, while it is set.
   std::optional<planning::Problem> children_blocked;
+  // How often their creation comes to nothing, for no reason that is known.
+  int late_children = 0;
   // A node that another job turns out to hold when this one tries to take it.
   std::string taken_meanwhile;
   bool image_gone = false;  // no container can start any more
@@ -96,6 +98,7 @@ class World {
     bool live = false;
     bool nodes_taken = false;
     bool children_made = false;
+    bool children_late = false;
     bool name_conflict_gone = false;
     std::optional<planning::Problem> blocked;
   };
@@ -122,6 +125,7 @@ class World {
 
   void create_child(const api::ResourceType& type);
   void free_node(const api::NodeRef& ref);
+  void let_go(const std::string& pod);
   bool collect_garbage();
   bool make_pods();
   bool make_pod(const planning::Child& child, std::int64_t rank);

@@ -66,6 +66,7 @@ planning::Observation World::observe(const Pass& pass) {
   seen.live = pass.live;
   seen.nodes_taken = pass.nodes_taken;
   seen.children_made = pass.children_made;
+  seen.children_late = pass.children_late;
   seen.name_conflict_gone = pass.name_conflict_gone;
   seen.blocked = pass.blocked;
   return seen;
@@ -137,7 +138,7 @@ void World::write_status(Pass& pass, const step::WriteStatus& what) {
       broken.emplace_back("the job is over and a node is still taken");
   });
   const std::string after = job.status.lease ? job.status.lease->id : "";
-  if (after != before) pass.nodes_taken = pass.children_made = false;
+  if (after != before) pass.nodes_taken = pass.children_made = pass.children_late = false;
   pass.blocked.reset();
   pass.live = false;
   if (what.note) events.push_back(what.note->reason);
@@ -214,6 +215,12 @@ bool World::perform(Pass& pass, const step::CreateChildren& /*what*/) {
     pass.blocked = children_blocked;
     return true;
   }
+  if (late_children > 0) {
+    --late_children;
+    pass.children_late = true;
+    idle_after_ = milliseconds(500);
+    return job.status.lease->state == api::lease_state::kTaking;
+  }
   const bool gang = planning::is_gang(job.spec);
   if (gang) create_child(api::Service::kType);
   create_child(gang ? api::StatefulSet::kType : api::BatchJob::kType);
@@ -234,19 +241,21 @@ bool World::perform(Pass& /*pass*/, const step::DropWorkers& what) {
   for (const auto& deletion : what.pods_to_delete) {
     write([&] { delete_pod(deletion.pod->metadata.name); });
   }
-  for (const auto& seen : what.pods_to_free) {
-    write([&] {
-      const auto found = pods.find(seen->metadata.name);
-      if (found == pods.end()) return;
-      if (command_runs(*found->second) && nodes.contains(found->second->spec.node_name))
-        broken.push_back("the finalizer of " + found->first + " was taken off while it runs");
-      auto pod = *found->second;
-      std::erase(pod.metadata.finalizers, api::kWorkerFinalizer);
-      found->second = test::share(std::move(pod));
-    });
-  }
+  for (const auto& seen : what.pods_to_free) let_go(seen->metadata.name);
   idle_after_ = seconds(1);
-  return false;
+  return !what.waits;
+}
+
+void World::let_go(const std::string& name) {
+  write([&] {
+    const auto found = pods.find(name);
+    if (found == pods.end()) return;
+    if (command_runs(*found->second) && nodes.contains(found->second->spec.node_name))
+      broken.push_back("the finalizer of " + name + " was taken off while it runs");
+    auto pod = *found->second;
+    std::erase(pod.metadata.finalizers, api::kWorkerFinalizer);
+    found->second = test::share(std::move(pod));
+  });
 }
 
 void World::check_free(const api::NodeRef& ref) {
@@ -272,6 +281,10 @@ void World::free_node(const api::NodeRef& ref) {
 
 bool World::perform(Pass& pass, const step::FreeNodes& what) {
   for (const auto& ref : what.nodes) free_node(ref);
+  if (what.witness != nullptr) {
+    write([&] { delete_pod(what.witness->metadata.name); });
+    let_go(what.witness->metadata.name);
+  }
   write_status(pass, what.then);
   return true;
 }
