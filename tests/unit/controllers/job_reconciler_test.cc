@@ -83,6 +83,7 @@ class JobReconcilerTest : public testing::Test {
   }
 
   std::string version_on_server = "7";
+  bool name_is_leaving = false;  // the child's: an earlier one is being deleted
 
  private:
   template <class K>
@@ -91,6 +92,15 @@ class JobReconcilerTest : public testing::Test {
   }
 
   void answer(const net::HttpRequest& request) {
+    if (name_is_leaving && request.method == "POST") {
+      transport_.answer(409, R"({"kind":"Status","reason":"AlreadyExists"})");
+      return;
+    }
+    if (name_is_leaving && request.target.starts_with(kChild)) {
+      transport_.answer(
+          200, R"({"metadata":{"name":"job-1","uid":"u","deletionTimestamp":"2026-01-02T03:04:05Z"}})");
+      return;
+    }
     Json object = {{"metadata", {{"name", "job"}, {"namespace", "ns"}, {"uid", "uid-job"}}}};
     auto& metadata = object["metadata"];
     metadata["resourceVersion"] = request.method == "GET" ? version_on_server : "8";
@@ -166,6 +176,20 @@ TEST_F(JobReconcilerTest, WorkersOfALeaseFoundInTakingAreMadeAfterALookAtTheJob)
   ASSERT_TRUE(reconcile());
   EXPECT_THAT(requests(), ElementsAre(std::string("GET ") + kJob, "POST /apis/batch/v1/namespaces/ns/jobs",
                                       std::string("PATCH ") + kJob + "/status Running"));
+}
+
+// Nobody stands still in Taking: whoever waits says that all nodes are held, and the deadline begins to
+// count.
+TEST_F(JobReconcilerTest, WorkersThatCannotBeMadeAtOnceAreWaitedForInHeld) {
+  lease(api::lease_state::kTaking);
+  name_is_leaving = true;
+  const auto done = reconcile();
+  ASSERT_TRUE(done);
+  EXPECT_TRUE(done->after.has_value());
+  const std::string post = "POST /apis/batch/v1/namespaces/ns/jobs";
+  const auto get = std::string("GET ") + kChild;
+  EXPECT_THAT(requests(), ElementsAre(std::string("GET ") + kJob, post, get,
+                                      std::string("PATCH ") + kJob + "/status Held", post, get));
 }
 
 TEST_F(JobReconcilerTest, NoWorkersAreMadeForALeaseThatIsOver) {
