@@ -1,5 +1,5 @@
 // Reads recorded watch events as the operator does, and with other readers: bench_decode DIRECTORY [--smoke],
-// where DIRECTORY holds pod.json, node.json and gpujob.json.
+// where DIRECTORY holds pod.json, node.json, job.json and gpujob.json.
 #include <simdjson.h>
 
 #include <cstring>
@@ -9,6 +9,7 @@
 
 #include "api/core/node.h"
 #include "api/core/pod.h"
+#include "api/core/workload.h"
 #include "api/v1alpha1/gpu_job.h"
 #include "bench/support/allocations.h"
 #include "bench/support/results.h"
@@ -118,6 +119,7 @@ int main(int argc, char** argv) {
   Results results("decode");
   all<api::Pod>(results, "pod", argv[1], smoke);
   all<api::Node>(results, "node", argv[1], smoke);
+  all<api::BatchJob>(results, "job", argv[1], smoke);
   all<api::GpuJob>(results, "gpujob", argv[1], smoke);
   results.print();
 }
