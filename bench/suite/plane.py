@@ -184,9 +184,9 @@ class Operator(Service):
     def __enter__(self):
         super().__enter__()
         began = time.monotonic()
-        self.wait_for("its caches", self._is_ready, 120)
+        self.wait_for("its caches", self._is_ready, 300)
         self.ready_after = time.monotonic() - began
-        self.wait_for("its pools", self._has_counted, 120)
+        self.wait_for("its pools", self._has_counted, 300)
         return self
 
     def _has_counted(self):

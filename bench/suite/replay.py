@@ -39,12 +39,13 @@ def _delays(times):
 
 def _census(results, benchmark, subject, plane, seconds):
     """Who wrote how much, and how long the controller manager took for gangs."""
-    writes, own, conflicts = collections.Counter(), collections.Counter(), 0
+    writes, own, conflicts, reads = collections.Counter(), collections.Counter(), 0, 0
     made, dropped = (collections.defaultdict(lambda: [0, 0]) for _ in range(2))  # StatefulSet -> [it, its last pod]
     for entry in plane.audit.entries():
-        if entry["verb"] not in WRITES:
-            continue
         agent, ref = entry.get("userAgent", ""), entry.get("objectRef", {})
+        if entry["verb"] not in WRITES:
+            reads += entry["verb"] != "watch" and agent.startswith(AGENTS[subject])
+            continue
         aside = ASIDE.get(ref.get("resource")) if agent.startswith(AGENTS["operator"]) else None
         writes[aside or next((name for name, prefix in AGENTS.items() if agent.startswith(prefix)), "others")] += 1
         if agent.startswith(AGENTS[subject]) and not aside:
@@ -66,6 +67,7 @@ def _census(results, benchmark, subject, plane, seconds):
     for name, count in sorted(own.items()):
         results.add(benchmark, f"{subject}:   {name}", count, "writes")
     results.add(benchmark, f"{subject}: conflicts", conflicts, "writes")
+    results.add(benchmark, f"{subject}: API reads", reads, "reads")
     for what, times in (("StatefulSet created to last pod created", made), ("StatefulSet deleted to last pod deleted",
                                                                           dropped)):
         delays = _delays(times)
