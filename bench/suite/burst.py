@@ -5,13 +5,14 @@ import time
 from suite.plane import POOL
 from suite.programs import call
 
+LIMIT = 3600  # seconds
 EVENTS = ("create events", "patch events")
 
 
 def submit(plane, services, pool, jobs, *arguments):
     """One-GPU jobs in a namespace of their own; what bench_burst says of them."""
     return call("bench_burst", "--kubeconfig", plane.kubeconfig, "--namespace", plane.namespace(), "--pool", pool,
-                "--jobs", jobs, *arguments, beside=services, limit=3600)
+                "--jobs", jobs, "--limit", LIMIT, *arguments, beside=services, limit=LIMIT + 60)
 
 
 def _seconds(output, name):
@@ -36,6 +37,15 @@ def _count(results, benchmark, plane, agent, jobs):
     for name, spent in sorted(seconds.items()):
         if writes[name] + reads[name]:
             results.add(benchmark, f"  each {name}", spent / (writes[name] + reads[name]) * 1e3, "ms")
+
+
+def warm_up(plane):
+    """Caches of the servers, connections, and the memory that they take first."""
+    plane.need_nodes(20)
+    with plane.player(0) as player:
+        for subject in (plane.floor, plane.operator):
+            with subject() as service:
+                submit(plane, [service, player], POOL, 100)
 
 
 def bursts(results, plane, jobs, nodes, runs):

@@ -69,6 +69,8 @@ def run(results, names, options):
             continue
         with Plane() as plane:
             results.machine["kubernetes"] = plane.version
+            if not options.smoke:
+                burst.warm_up(plane)
             for name in group:
                 print(f"bench/run: {name}", file=sys.stderr, flush=True)
                 SUITES[name](results, plane, options)

@@ -88,7 +88,7 @@ def _add_jobs(plane, pool, rows, size, count):
     """Each with all that it gets."""
     with plane.player(-1, *pool.player()) as player, plane.operator() as operator:
         cpu = _settled_cpu(operator)
-        submit(plane, [operator, player], pool.name, count, "--limit", 3600, "--end", *pool.end)
+        submit(plane, [operator, player], pool.name, count, "--end", *pool.end)
         rows.add(size, "CPU of a new job", (_settled_cpu(operator) - cpu) / count * 1e3, "ms")
 
 
