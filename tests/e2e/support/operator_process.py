@@ -67,13 +67,13 @@ class OperatorProcess:
         return None
 
     def http(self, path):
-        """(status, body); (0, '') if nothing listens."""
+        """(status, body); (0, '') if nothing listens, or not until the answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=10)
         try:
             connection.request("GET", path)
             response = connection.getresponse()
             return response.status, response.read().decode()
-        except ConnectionRefusedError:
+        except ConnectionError:
             return 0, ""
         finally:
             connection.close()
