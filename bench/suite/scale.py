@@ -134,7 +134,7 @@ def _relist(plane, operator, rows, size):
              grows=False)
 
 
-def measure(results, pool_type, plane, sizes, events):
+def measure(results, pool_type, plane, sizes, events, relist=True):
     """So many jobs, a node for ten of them, and the operator beside them."""
     pool, before = pool_type(plane), 0
     rows = Rows(results, pool, sizes)
@@ -147,7 +147,7 @@ def measure(results, pool_type, plane, sizes, events):
         with plane.operator() as operator:
             _start(operator, pool, rows, size, base)
             _events(plane, operator, pool, rows, size, events)
-            if size == sizes[-1]:
+            if relist and size == sizes[-1]:
                 _relist(plane, operator, rows, size)
         before = size
     rows.exponents()
