@@ -71,7 +71,7 @@ class Operator {
         job_reconciler_({caches_, pool_queue_, observer_, job_writer_, node_leases_, children_, worker_pods_,
                          job_metrics_, events_, clock_}),
         jobs_({"gpujob", "GpuJob", options.workers, seconds(30)}, job_reconciler_, clock_, metrics_, log),
-        pool_reconciler_(client_, caches_, pool_queue_, job_metrics_, clock_,
+        pool_reconciler_(client_, pool_queue_, clock_,
                          [this](const api::ObjectKey& job) { jobs_.queue().add(job); }),
         pools_({"gpupool", "GpuPool", 1, seconds(30)}, pool_reconciler_, clock_, metrics_, log),
         foreign_pods_(client_, events_, metrics_),
@@ -84,6 +84,9 @@ class Operator {
         manager_(clock_, log) {
     controllers::connect(caches_, pool_queue_, node_readiness_,
                          {jobs_.queue(), pools_.queue(), nodes_.queue(), pods_.queue(), marks_.queue()});
+    caches_.jobs.on_change([this](const runtime::Change<api::GpuJob>& change) {
+      job_metrics_.on_change(change.before.get(), change.after.get());
+    });
     manager_.add_last(events_);
     if (auto* gate = leadership_.gate()) manager_.set_leader_gate(*gate);
     add_cache(caches_.pools);

@@ -17,8 +17,12 @@ Priority priority_of(const Change<K>& change) {
   return change.initial ? Priority::kBackground : Priority::kLive;
 }
 
-void wake_pools(const Caches& caches, runtime::WorkQueue& pools, Priority priority) {
-  for (const auto& pool : caches.pools.store().list()) pools.add(pool->metadata.key(), priority);
+// Those that pick the node, used or not.
+void wake_pools_of(const api::Node& node, const Caches& caches, runtime::WorkQueue& pools,
+                   Priority priority) {
+  const auto placement = caches.placement.current()->place(node);
+  if (placement.pool) pools.add(placement.pool->metadata.key(), priority);
+  for (const auto& exclusion : placement.excluded) pools.add({"", exclusion.pool}, priority);
 }
 
 // What of a job matters to its pool's queue.
@@ -36,8 +40,8 @@ void on_job(const Change<api::GpuJob>& change, const Caches& caches, PoolQueue& 
   }
   if (change.after) pool_queue.arrived(change.after->metadata.uid);
   queues.jobs.add(any.metadata.key(), priority_of(change));
+  pool_queue.job_changed(any.metadata.key());
   if (change.before && change.after && !concerns_queue(*change.before, *change.after)) return;
-  pool_queue.invalidate();
   queues.pools.add({"", any.spec.pool}, priority_of(change));
   if (!change.before) return;
   if (change.before->spec.pool != any.spec.pool) queues.pools.add({"", change.before->spec.pool});
@@ -62,9 +66,11 @@ void wake_holder(const Caches& caches, runtime::WorkQueue& jobs, const api::Node
 
 void on_node(const Change<api::Node>& change, const Caches& caches, PoolQueue& pool_queue,
              const Queues& queues) {
-  pool_queue.invalidate();
-  wake_pools(caches, queues.pools, priority_of(change));
   const auto& any = change.after ? *change.after : *change.before;
+  pool_queue.node_changed(any.metadata.name);
+  for (const auto& node : {change.before, change.after}) {
+    if (node != nullptr) wake_pools_of(*node, caches, queues.pools, priority_of(change));
+  }
   wake_holder(caches, queues.jobs, any, priority_of(change));
   const bool was_marked = change.before && marked(*change.before);
   if (was_marked || (change.after && marked(*change.after)))
@@ -74,7 +80,7 @@ void on_node(const Change<api::Node>& change, const Caches& caches, PoolQueue& p
 
 void wake_sharing_pools(const Caches& caches, PoolQueue& pool_queue, const Queues& queues,
                         Priority priority) {
-  pool_queue.invalidate();
+  pool_queue.slices_changed();
   for (const auto& pool : caches.pools.store().list()) {
     if (pool->spec.sharing) queues.pools.add(pool->metadata.key(), priority);
   }
@@ -102,15 +108,19 @@ void on_sharing_pod(const Change<api::Pod>& change, const Caches& caches, PoolQu
   if (!holds(change.after)) queues.marks.add({"", any.spec.node_name});
 }
 
-// Only the end of one, on a node that carries nothing of it any more: that node is free from now on.
+// Only the beginning and the end of one; a node that carries nothing of it any more is free from its end on.
 void on_exclusive_pod(const Change<api::Pod>& change, const Caches& caches, PoolQueue& pool_queue,
                       const Queues& queues) {
-  if (!change.before || slices_of(*change.before) > 0 || planning::has_ended(*change.before)) return;
-  if (change.after && !planning::has_ended(*change.after)) return;
-  const auto node = caches.nodes.store().get({"", change.before->spec.node_name});
-  if (node == nullptr || marked(*node)) return;
-  pool_queue.invalidate();
-  wake_pools(caches, queues.pools, priority_of(change));
+  const auto runs = [](const std::shared_ptr<const api::Pod>& pod) {
+    return pod != nullptr && !pod->spec.node_name.empty() && slices_of(*pod) == 0 &&
+           !planning::has_ended(*pod);
+  };
+  if (runs(change.before) == runs(change.after)) return;
+  const auto& name = (change.after ? change.after : change.before)->spec.node_name;
+  pool_queue.node_changed(name);
+  const auto node = caches.nodes.store().get({"", name});
+  if (node == nullptr || marked(*node) || runs(change.after)) return;
+  wake_pools_of(*node, caches, queues.pools, priority_of(change));
 }
 
 // A child belongs to the job that controls it.
@@ -126,6 +136,11 @@ auto on_child(runtime::WorkQueue& jobs) {
 }  // namespace
 
 void connect(Caches& caches, PoolQueue& pool_queue, NodeReadiness& readiness, Queues queues) {
+  caches.newest_jobs.on_write([&pool_queue](const api::ObjectKey& job) { pool_queue.job_changed(job); });
+  caches.newest_nodes.on_write(
+      [&pool_queue](const api::ObjectKey& node) { pool_queue.node_changed(node.name); });
+  caches.jobs.on_list([&pool_queue] { pool_queue.everything_changed(); });
+  caches.nodes.on_list([&pool_queue] { pool_queue.everything_changed(); });
   caches.jobs.on_change([&caches, &pool_queue, queues](const Change<api::GpuJob>& change) {
     on_job(change, caches, pool_queue, queues);
   });
@@ -138,14 +153,11 @@ void connect(Caches& caches, PoolQueue& pool_queue, NodeReadiness& readiness, Qu
     on_node(change, caches, pool_queue, queues);
   });
   caches.pools.on_change([&caches, &pool_queue, queues](const Change<api::GpuPool>& change) {
+    if (!concerns_others(change)) return;
     const auto& any = change.after ? *change.after : *change.before;
-    const bool only_status = change.before && change.after &&
-                             change.before->metadata.generation == change.after->metadata.generation &&
-                             change.before->metadata.finalizers == change.after->metadata.finalizers &&
-                             change.before->metadata.deleting() == change.after->metadata.deleting();
-    if (only_status) return;
-    pool_queue.invalidate();
-    wake_pools(caches, queues.pools, priority_of(change));
+    pool_queue.everything_changed();
+    for (const auto& pool : caches.pools.store().list())
+      queues.pools.add(pool->metadata.key(), priority_of(change));
     for (const auto& node : caches.nodes.store().list()) queues.marks.add(node->metadata.key());
     for (const auto& job : caches.jobs.store().list()) {
       if (job->spec.pool == any.metadata.name) queues.jobs.add(job->metadata.key(), Priority::kBackground);

@@ -12,7 +12,7 @@
 #include "api/v1alpha1/gpu_job.h"
 #include "api/v1alpha1/gpu_pool.h"
 #include "planning/job_validation.h"
-#include "planning/plan_queue.h"
+#include "planning/verdict.h"
 
 namespace gpupool::planning {
 

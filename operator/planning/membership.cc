@@ -63,43 +63,42 @@ std::string check_pattern(const std::string& pattern) {
   return compiled.ok() ? std::string() : compiled.error();
 }
 
-std::map<std::string, Members> assign_members(const std::vector<std::shared_ptr<const api::GpuPool>>& pools,
-                                              const std::vector<std::shared_ptr<const api::Node>>& nodes) {
+struct Membership::Rule {
+  std::shared_ptr<const api::GpuPool> pool;
+  std::unique_ptr<RE2> pattern;  // null: any name
+};
+
+Membership::Membership(const std::vector<std::shared_ptr<const api::GpuPool>>& pools) {
   auto by_age = pools;
   std::sort(by_age.begin(), by_age.end(), older);
-  std::map<std::string, Members> members;
-  std::map<std::string, std::string> owner;  // node -> pool
   for (const auto& pool : by_age) {
-    auto& mine = members[pool->metadata.name];
-    const RE2 pattern(pool->spec.node_name_pattern, quiet_options());
-    if (!pattern.ok() || !check_selector(pool->spec.node_selector).empty()) continue;
-    for (const auto& node : nodes) {
-      const auto& name = node->metadata.name;
-      if (!selects(pool->spec.node_selector, node->metadata.labels)) continue;
-      if (!pool->spec.node_name_pattern.empty() && !RE2::PartialMatch(name, pattern)) {
-        mine.excluded.push_back({name, "name does not match spec.nodeNamePattern"});
-        continue;
-      }
-      const auto [holder, fresh] = owner.emplace(name, pool->metadata.name);
-      if (fresh) {
-        mine.nodes.push_back(node);
-      } else {
-        mine.excluded.push_back({name, "belongs to the older pool " + holder->second});
-        mine.in_older_pool = true;
-      }
+    if (!check_selector(pool->spec.node_selector).empty()) continue;
+    std::unique_ptr<RE2> pattern;
+    if (const auto& text = pool->spec.node_name_pattern; !text.empty()) {
+      pattern = std::make_unique<RE2>(text, quiet_options());
+      if (!pattern->ok()) continue;
     }
+    rules_.push_back({pool, std::move(pattern)});
   }
-  return members;
 }
 
-std::shared_ptr<const api::GpuPool> pool_of(const std::vector<std::shared_ptr<const api::GpuPool>>& pools,
-                                            const std::shared_ptr<const api::Node>& node) {
-  const auto members = assign_members(pools, {node});
-  for (const auto& pool : pools) {
-    const auto found = members.find(pool->metadata.name);
-    if (found != members.end() && !found->second.nodes.empty()) return pool;
+Membership::~Membership() = default;
+
+Placement Membership::place(const api::Node& node) const {
+  Placement placement;
+  for (const auto& rule : rules_) {
+    const auto& name = rule.pool->metadata.name;
+    if (!selects(rule.pool->spec.node_selector, node.metadata.labels)) continue;
+    if (rule.pattern && !RE2::PartialMatch(node.metadata.name, *rule.pattern)) {
+      placement.excluded.push_back({name, "name does not match spec.nodeNamePattern"});
+    } else if (placement.pool) {
+      placement.excluded.push_back(
+          {name, "belongs to the older pool " + placement.pool->metadata.name, true});
+    } else {
+      placement.pool = rule.pool;
+    }
   }
-  return nullptr;
+  return placement;
 }
 
 }  // namespace gpupool::planning

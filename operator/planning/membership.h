@@ -24,13 +24,31 @@ struct Members {
   bool in_older_pool = false;                           // some are excluded because an older pool has them
 };
 
-// A node picked by two pools belongs to the older one (creation time, then UID). A pool that does not compile
-// owns nothing. Result by pool name.
-std::map<std::string, Members> assign_members(const std::vector<std::shared_ptr<const api::GpuPool>>& pools,
-                                              const std::vector<std::shared_ptr<const api::Node>>& nodes);
+// Where one node belongs.
+struct Placement {
+  std::shared_ptr<const api::GpuPool> pool;  // null: to no pool
+  struct Exclusion {
+    std::string pool;  // picks the node, but does not use it
+    std::string why;
+    bool older_pool = false;  // because an older pool has it
+  };
+  std::vector<Exclusion> excluded = {};
+};
 
-// The pool that one node belongs to; null if there is none.
-std::shared_ptr<const api::GpuPool> pool_of(const std::vector<std::shared_ptr<const api::GpuPool>>& pools,
-                                            const std::shared_ptr<const api::Node>& node);
+// What these pools pick. A node picked by two belongs to the older one (creation time, then UID). A pool that
+// does not compile owns nothing. Immutable, so thread-safe.
+class Membership {
+ public:
+  explicit Membership(const std::vector<std::shared_ptr<const api::GpuPool>>& pools);
+  ~Membership();
+  Membership(const Membership&) = delete;
+  Membership& operator=(const Membership&) = delete;
+
+  Placement place(const api::Node& node) const;
+
+ private:
+  struct Rule;
+  std::vector<Rule> rules_;  // the oldest pool first
+};
 
 }  // namespace gpupool::planning

@@ -22,6 +22,7 @@ struct PoolNode {
   std::vector<api::Taint> foreign_taints;  // of others, and such that they keep pods away
 
   bool usable() const { return ready && !cordoned && gpus > 0; }
+  bool operator==(const PoolNode&) const = default;
 };
 
 // Whatever somebody wrote as a number of mebibytes: never negative, and too much is as much as there can be.

@@ -6,7 +6,7 @@
 
 #include "api/v1alpha1/reasons.h"
 #include "planning/choose_slices.h"
-#include "planning/queue_order.h"
+#include "planning/tolerations.h"
 
 namespace gpupool::planning {
 namespace {
@@ -15,10 +15,11 @@ using Nodes = std::vector<const SharedNode*>;
 namespace reason = api::reason;
 
 // What one job asks of a pool.
-struct Demand {
+struct SliceDemand {
   const api::GpuJob& job;
   SliceNeed need;
   std::int64_t workers;
+  Tolerations tolerations;
 
   std::string text() const {
     return std::to_string(workers) + (workers == 1 ? " worker with " : " workers with ") + need.text() +
@@ -38,14 +39,15 @@ class SlicePass {
   }
 
   Verdict decide(const api::GpuJob& job) {
-    const Demand demand{job, need_of(job.spec), api::worker_count(job.spec)};
+    const SliceDemand demand{job, need_of(job.spec), api::worker_count(job.spec),
+                             tolerations_of(job.spec.pod_template)};
     return job.spec.nodes.empty() ? decide_any(demand) : decide_named(demand);
   }
 
  private:
-  static bool open_to(const SharedNode& node, const Demand& demand) {
+  static bool open_to(const SharedNode& node, const SliceDemand& demand) {
     return node.node.ready && !node.node.cordoned && node.marked && !node.node.leased &&
-           tolerates(demand.job.spec.pod_template, node.node.foreign_taints);
+           tolerates(demand.tolerations, node.node.foreign_taints);
   }
 
   Nodes usable(const std::vector<SharedNode>& nodes) const {
@@ -56,7 +58,7 @@ class SlicePass {
     return kept;
   }
 
-  static Nodes open_nodes(const Nodes& nodes, const Demand& demand) {
+  static Nodes open_nodes(const Nodes& nodes, const SliceDemand& demand) {
     Nodes kept;
     std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(kept),
                  [&](const SharedNode* node) { return open_to(*node, demand); });
@@ -78,14 +80,14 @@ class SlicePass {
   }
 
   // The job could run if others gave back: nobody behind it may take what it waits for.
-  Verdict wait(const Demand& demand, const Nodes& wanted, bool behind) {
+  Verdict wait(const SliceDemand& demand, const Nodes& wanted, bool behind) {
     for (const auto* node : wanted) kept_for_others_.insert(node->node.name);
     const std::string message = "waiting in pool " + pool_.metadata.name + " for slices for " + demand.text();
     return behind ? Verdict{{}, reason::kBehindOthers, message + "; jobs before it in the queue come first"}
                   : Verdict{{}, reason::kWaitingForNodes, message};
   }
 
-  Verdict decide_any(const Demand& demand) {
+  Verdict decide_any(const SliceDemand& demand) {
     const auto choose = [&](const Nodes& nodes) {
       return choose_slices(nodes, demand.need, demand.workers, one_model_);
     };
@@ -114,7 +116,7 @@ class SlicePass {
                 demand.text()};
   }
 
-  Verdict decide_named(const Demand& demand) {
+  Verdict decide_named(const SliceDemand& demand) {
     Nodes named;
     Nodes empty;
     Nodes sound;
@@ -161,10 +163,10 @@ class SlicePass {
 }  // namespace
 
 std::map<api::ObjectKey, Verdict> plan_slices(const api::GpuPool& pool, std::vector<SharedNode> nodes,
-                                              const std::vector<std::shared_ptr<const api::GpuJob>>& queue) {
+                                              const WaitingLine& line) {
   SlicePass pass(pool, std::move(nodes));
   std::map<api::ObjectKey, Verdict> verdicts;
-  for (const auto* job : in_order(queue)) verdicts[job->metadata.key()] = pass.decide(*job);
+  for (const auto& job : line.in_order()) verdicts[job->metadata.key()] = pass.decide(*job);
   return verdicts;
 }
 

@@ -74,12 +74,11 @@ void judge_name(const GpuModelFacts& facts, Judgement& judgement) {
   if (facts.node_name.empty()) return;
   auto pool = std::make_shared<api::GpuPool>(*facts.pool);
   pool->spec.node_selector = {};  // the label is the owner's last step, not a condition
-  const auto node = std::make_shared<api::Node>();
-  node->metadata.name = facts.node_name;
-  const auto members = planning::assign_members({pool}, {node});
-  for (const auto& excluded : members.at(pool->metadata.name).excluded) {
+  api::Node node;
+  node.metadata.name = facts.node_name;
+  for (const auto& exclusion : planning::Membership({pool}).place(node).excluded) {
     judgement.fail(
-        "node " + excluded.name + ": " + excluded.reason + " (" + pool->spec.node_name_pattern + ")",
+        "node " + facts.node_name + ": " + exclusion.why + " (" + pool->spec.node_name_pattern + ")",
         "name the machine as the pool wants it (hostnamectl set-hostname NAME), before it joins");
   }
 }

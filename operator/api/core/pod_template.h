@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,6 +18,7 @@ struct TemplateToleration {
   std::string op;
   std::string value;
   std::string effect;
+  auto operator<=>(const TemplateToleration&) const = default;
 };
 
 struct TemplateEnv {

@@ -11,6 +11,7 @@
 #include "api/v1alpha1/gpu_pool.h"
 #include "api/v1alpha1/names.h"
 #include "controllers/cluster/newest.h"
+#include "controllers/cluster/pool_placement.h"
 #include "runtime/cache/informer.h"
 
 namespace gpupool::controllers {
@@ -51,6 +52,9 @@ struct Caches {
     index_by_job(batch_jobs.store());
     index_by_job(services.store());
     pods.store().add_index(kByNode, [](const api::Pod& pod) { return std::vector{pod.spec.node_name}; });
+    pools.on_change([this](const runtime::Change<api::GpuPool>& change) {
+      if (concerns_others(change)) placement.update(pools.store().list());
+    });
     jobs.on_list([this] { newest_jobs.forget_all(); });
     nodes.on_list([this] { newest_nodes.forget_all(); });
     jobs.store().add_index(kByUid, [](const api::GpuJob& job) { return std::vector{job.metadata.uid}; });
@@ -67,6 +71,7 @@ struct Caches {
   runtime::Informer<api::Service> services;
   Newest<api::GpuJob> newest_jobs;
   Newest<api::Node> newest_nodes;
+  PoolPlacement placement;
 
   // What the node's device plugin reports; null if there is nothing, or only of an earlier node of this name.
   std::shared_ptr<const api::GpuNode> report_of(const api::Node& node) const {

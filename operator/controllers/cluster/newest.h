@@ -2,10 +2,12 @@
 
 #include <charconv>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/cache/store.h"
@@ -21,6 +23,9 @@ class Newest {
   using Ptr = std::shared_ptr<const K>;
 
   explicit Newest(const runtime::Store<K>& store) : store_(store) {}
+
+  // Called after each remember() and forget(), by its thread; must not block. Set it before the first.
+  void on_write(std::function<void(const api::ObjectKey&)> handler) { on_write_ = std::move(handler); }
 
   // Null if there is none: only objects that were in the cache before are written, so its word on absence is
   // final.
@@ -41,8 +46,11 @@ class Newest {
 
   // The server said that the object with this UID is gone, which the watch has yet to tell.
   void forget(const api::ObjectKey& key, const std::string& uid) {
-    const std::lock_guard lock(mutex_);
-    gone_[key.to_string()] = uid;
+    {
+      const std::lock_guard lock(mutex_);
+      gone_[key.to_string()] = uid;
+    }
+    on_write_(key);
   }
 
   // After a list: it may come from a server that was taken back to before those writes. Forgetting too much
@@ -55,8 +63,11 @@ class Newest {
 
   Ptr remember(K object) {
     auto written = std::make_shared<const K>(std::move(object));
-    const std::lock_guard lock(mutex_);
-    written_[written->metadata.key().to_string()] = written;
+    {
+      const std::lock_guard lock(mutex_);
+      written_[written->metadata.key().to_string()] = written;
+    }
+    on_write_(written->metadata.key());
     return written;
   }
 
@@ -84,6 +95,7 @@ class Newest {
   }
 
   const runtime::Store<K>& store_;
+  std::function<void(const api::ObjectKey&)> on_write_ = [](const api::ObjectKey&) {};
   mutable std::mutex mutex_;
   mutable std::unordered_map<std::string, Ptr> written_;
   mutable std::unordered_map<std::string, std::string> gone_;  // UIDs

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,10 +11,8 @@
 #include <vector>
 
 #include "controllers/cluster/caches.h"
+#include "controllers/cluster/pool_state.h"
 #include "controllers/cluster/slice_book.h"
-#include "planning/membership.h"
-#include "planning/node_gpus.h"
-#include "planning/plan_queue.h"
 
 namespace gpupool::controllers {
 
@@ -23,13 +22,13 @@ struct PoolView {
   planning::Members members;
   std::vector<planning::PoolNode> nodes;     // of an exclusive pool
   std::vector<planning::SharedNode> shared;  // of a sharing pool
-  std::vector<std::shared_ptr<const api::GpuJob>> queue;
+  std::int64_t waiting = 0;
   std::vector<std::string> holding;
 };
 
 // Plans the queues, one at a time, so that within this process two jobs are never given the same node or the
 // same slices: a grant counts as taken until settle() says that the job's status shows it (or that nothing
-// came of it). Thread-safe.
+// came of it). Keeps what it knows of each pool and works in only what changed. Thread-safe.
 class PoolQueue {
  public:
   explicit PoolQueue(const Caches& caches) : caches_(caches), slices_(caches) {}
@@ -41,9 +40,16 @@ class PoolQueue {
   std::vector<api::NodeRef> replace(const api::GpuJob& job, const std::vector<std::string>& kept);
   // The job's newest status is in the cache; its grant, if any, ends.
   void settle(const api::ObjectKey& job);
+  // Jobs of the pool whose verdict is news to them.
+  std::vector<api::ObjectKey> changed_jobs(const std::string& pool);
+  // Nothing if there is no such pool.
+  std::optional<PoolView> view(const std::string& pool);
 
-  // Nodes, jobs or pools changed.
-  void invalidate();
+  // What the caches have that they had not before. These only take a note and never block.
+  void job_changed(const api::ObjectKey& job);
+  void node_changed(const std::string& node);
+  void slices_changed();      // reports or workers of a sharing pool
+  void everything_changed();  // pools, or a list was read anew
   // Creation times have a resolution of seconds; within one, the order in which the watch brought the jobs
   // decides.
   void arrived(const std::string& job_uid);
@@ -51,24 +57,54 @@ class PoolQueue {
   // A worker pod is gone; a node has reported (null: its report is gone).
   void pod_gone(const api::Pod& pod) { slices_.pod_gone(pod); }
   void reported(const std::string& node, const api::GpuNode* report) { slices_.reported(node, report); }
-  // Jobs of the pool whose verdict is news to them.
-  std::vector<api::ObjectKey> changed_jobs(const std::string& pool);
-  // Nothing if there is no such pool.
-  std::optional<PoolView> view(const std::string& pool);
 
  private:
-  using Verdicts = std::map<api::ObjectKey, planning::Verdict>;
-  PoolView view_locked(const std::shared_ptr<const api::GpuPool>& pool);
-  // Nodes that jobs hold; as a whole: those of shared leases are left out.
-  std::set<std::string> leased_locked(bool as_a_whole) const;
-  const Verdicts& plan_locked(const std::shared_ptr<const api::GpuPool>& pool);
-  std::uint64_t arrival_locked(const std::string& job_uid) const;
+  struct Changes {
+    bool everything = false;
+    bool slices = false;
+    std::set<api::ObjectKey> jobs = {};
+    std::set<std::string> nodes = {};
+  };
+  struct KnownJob {
+    std::string pool;
+    std::set<std::string> nodes;  // that its lease has or has lost
+    bool shared = false;
+    std::string uid;
+    std::int64_t generation = -1;
+    bool valid = false;  // in this generation
+  };
+  struct KnownNode {
+    std::string pool;
+    std::vector<std::string> excluded_by = {};
+  };
+  using Verdicts = PoolState::Verdicts;
+
+  // All of these need mutex_.
+  void work_in_changes();
+  void start_anew(Changes& changes);
+  void forget_listed();
+  void work_in_node(const std::string& name);
+  void work_in_job(const api::ObjectKey& key);
+  void hold(const std::string& node, bool shared, int more);
+  void grant(const api::ObjectKey& job, const planning::Verdict& verdict);
+  void drop_grant(const api::ObjectKey& job);
+  PoolState* find(const std::string& pool);
+  std::uint64_t arrival_of(const std::string& job_uid) const;
+  std::vector<planning::SharedNode> shared_nodes(const PoolState& state) const;
+  const Verdicts& listed(PoolState& state);
 
   const Caches& caches_;
   SliceBook slices_;
+
   std::mutex mutex_;
-  std::map<std::string, Verdicts> planned_;  // by pool; cleared by invalidate()
+  std::map<std::string, PoolState> pools_;
+  std::map<api::ObjectKey, KnownJob> jobs_;
+  std::unordered_map<std::string, KnownNode> nodes_;
+  std::unordered_map<std::string, Holders> holders_;  // by node, also of none that is known
   Grants granted_;
+
+  mutable std::mutex changes_mutex_;  // taken after mutex_
+  Changes changes_{.everything = true};
   std::unordered_map<std::string, std::uint64_t> arrivals_;  // by UID
   std::uint64_t last_arrival_ = 0;
 };

@@ -55,7 +55,8 @@ void SliceBook::add_pods(const std::string& node, planning::Occupants& occupants
 }
 
 std::map<std::string, planning::Occupants> SliceBook::occupants(
-    const std::vector<std::shared_ptr<const api::Node>>& nodes, const Grants& grants) const {
+    const std::vector<std::shared_ptr<const api::Node>>& nodes,
+    const std::vector<std::shared_ptr<const api::GpuJob>>& sharers, const Grants& grants) const {
   std::map<std::string, planning::Occupants> all;
   std::map<std::string, std::string> uids;
   Bound bound;
@@ -75,7 +76,7 @@ std::map<std::string, planning::Occupants> SliceBook::occupants(
                                       slices);
     }
   };
-  for (const auto& job : caches_.newest_jobs.list()) {
+  for (const auto& job : sharers) {
     if (shares(*job)) reserve(job->status.lease->nodes, job->metadata.uid, job->status.lease->slices);
   }
   for (const auto& [key, grant] : grants) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "controllers/cluster/caches.h"
-#include "planning/plan_queue.h"
 #include "planning/shared_node.h"
+#include "planning/verdict.h"
 
 namespace gpupool::controllers {
 
@@ -23,9 +23,10 @@ class SliceBook {
  public:
   explicit SliceBook(const Caches& caches) : caches_(caches) {}
 
-  // Of each of these nodes, by name.
+  // Of each of these nodes, by name. sharers: all jobs with a lease of slices.
   std::map<std::string, planning::Occupants> occupants(
-      const std::vector<std::shared_ptr<const api::Node>>& nodes, const Grants& grants) const;
+      const std::vector<std::shared_ptr<const api::Node>>& nodes,
+      const std::vector<std::shared_ptr<const api::GpuJob>>& sharers, const Grants& grants) const;
 
   // A worker pod is gone; until its node reports again, the last report may still show it.
   void pod_gone(const api::Pod& pod);

@@ -32,7 +32,7 @@ JobMetrics::JobMetrics(base::Metrics& metrics)
   for (const char* phase :
        {api::phase::kQueued, api::phase::kStarting, api::phase::kRunning, api::phase::kRestarting,
         api::phase::kReleasing, api::phase::kSuspended, api::phase::kSucceeded, api::phase::kFailed}) {
-    set_phase_count(phase, 0);
+    metrics_.gauge("gpupool_jobs", "Jobs by phase", {{"phase", phase}}).set(jobs_[phase]);
   }
 }
 
@@ -53,8 +53,19 @@ void JobMetrics::on_status(const api::GpuJob& before, const api::GpuJobStatus& a
   }
 }
 
-void JobMetrics::set_phase_count(const std::string& phase, double jobs) {
-  metrics_.gauge("gpupool_jobs", "Jobs by phase", {{"phase", phase}}).set(jobs);
+void JobMetrics::add(const api::GpuJob* job, double more) {
+  if (job == nullptr) return;
+  const auto found = jobs_.find(job->status.phase.empty() ? api::phase::kQueued : job->status.phase);
+  if (found == jobs_.end()) return;
+  found->second += more;
+  metrics_.gauge("gpupool_jobs", "Jobs by phase", {{"phase", found->first}}).set(found->second);
+}
+
+void JobMetrics::on_change(const api::GpuJob* before, const api::GpuJob* after) {
+  if (before != nullptr && after != nullptr && before->status.phase == after->status.phase) return;
+  const std::lock_guard lock(mutex_);
+  add(before, -1);
+  add(after, 1);
 }
 
 }  // namespace gpupool::controllers

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <map>
+#include <mutex>
+#include <string>
+
 #include "api/v1alpha1/gpu_job.h"
 #include "base/metrics.h"
 
@@ -13,14 +17,18 @@ class JobMetrics {
   // Call with the status before and after a write that succeeded.
   void on_status(const api::GpuJob& before, const api::GpuJobStatus& after, base::WallTime now);
   void on_marks_restored() { marks_restored_.increment(); }
-  // Sets gpupool_jobs{phase}; call with a phase's number of jobs.
-  void set_phase_count(const std::string& phase, double jobs);
+  // Keeps gpupool_jobs{phase}; call with each change of the cache, null where there is none.
+  void on_change(const api::GpuJob* before, const api::GpuJob* after);
 
  private:
+  void add(const api::GpuJob* job, double more);
+
   base::Metrics& metrics_;
   base::Histogram& queue_wait_;
   base::Histogram& lease_duration_;
   base::Counter& marks_restored_;
+  std::mutex mutex_;
+  std::map<std::string, double> jobs_;  // by phase
 };
 
 }  // namespace gpupool::controllers

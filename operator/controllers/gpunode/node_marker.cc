@@ -2,12 +2,11 @@
 
 #include "controllers/cluster/slice_book.h"
 #include "controllers/gpunode/mark_patch.h"
-#include "planning/membership.h"
 
 namespace gpupool::controllers {
 
 std::string NodeMarker::plan(const std::shared_ptr<const api::Node>& node) const {
-  const auto pool = planning::pool_of(caches_.pools.store().list(), node);
+  const auto pool = caches_.placement.current()->place(*node).pool;
   const auto report = caches_.report_of(*node);
   const auto patch = mark_patch(*node, planning::wanted_marks(*node, pool.get(), report.get(), false));
   if (patch.empty() || !has_sharers(caches_, *node)) return patch;

@@ -31,20 +31,6 @@ base::Duration GpuPoolReconciler::until_next_write(const std::string& pool) {
   return std::max(last->second + kWriteInterval - clock_.now(), base::Duration::zero());
 }
 
-void GpuPoolReconciler::count_phases() {
-  std::map<std::string, double> counts;
-  for (const char* phase :
-       {api::phase::kQueued, api::phase::kStarting, api::phase::kRunning, api::phase::kRestarting,
-        api::phase::kReleasing, api::phase::kSuspended, api::phase::kSucceeded, api::phase::kFailed}) {
-    counts[phase] = 0;
-  }
-  for (const auto& job : caches_.jobs.store().list()) {
-    const auto found = counts.find(job->status.phase.empty() ? api::phase::kQueued : job->status.phase);
-    if (found != counts.end()) ++found->second;
-  }
-  for (const auto& [phase, jobs] : counts) metrics_.set_phase_count(phase, jobs);
-}
-
 base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey& key,
                                                             const base::Log& /*log*/, std::stop_token stop) {
   for (const auto& job : queue_.changed_jobs(key.name)) wake_(job);
@@ -65,8 +51,7 @@ base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey
     if (!done) return tl::unexpected<base::Error>(done.error());
     return runtime::Requeue{};
   }
-  count_phases();
-  const planning::PoolJobs jobs{view->holding, static_cast<std::int64_t>(view->queue.size())};
+  const planning::PoolJobs jobs{view->holding, view->waiting};
   const auto status = pool.spec.sharing
                           ? planning::make_pool_status(pool, view->members, view->shared, jobs, clock_.wall())
                           : planning::make_pool_status(pool, view->members, view->nodes, jobs, clock_.wall());

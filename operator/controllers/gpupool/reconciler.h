@@ -4,9 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "controllers/cluster/caches.h"
 #include "controllers/cluster/pool_queue.h"
-#include "controllers/gpujob/job_metrics.h"
 #include "kube/client.h"
 #include "runtime/controller/reconciler.h"
 
@@ -18,14 +16,8 @@ class GpuPoolReconciler final : public runtime::Reconciler {
  public:
   using Wake = std::function<void(const api::ObjectKey& job)>;
 
-  GpuPoolReconciler(kube::Client& client, Caches& caches, PoolQueue& queue, JobMetrics& metrics,
-                    base::Clock& clock, Wake wake)
-      : client_(client),
-        caches_(caches),
-        queue_(queue),
-        metrics_(metrics),
-        clock_(clock),
-        wake_(std::move(wake)) {}
+  GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock, Wake wake)
+      : client_(client), queue_(queue), clock_(clock), wake_(std::move(wake)) {}
   base::Result<runtime::Requeue> reconcile(const api::ObjectKey& key, const base::Log& log,
                                            std::stop_token stop) override;
 
@@ -33,12 +25,9 @@ class GpuPoolReconciler final : public runtime::Reconciler {
   base::Result<void> set_finalizer(const api::GpuPool& pool, bool wanted, std::stop_token stop);
   // Zero: a status may be written now.
   base::Duration until_next_write(const std::string& pool);
-  void count_phases();
 
   kube::Client& client_;
-  Caches& caches_;
   PoolQueue& queue_;
-  JobMetrics& metrics_;
   base::Clock& clock_;
   Wake wake_;
   std::mutex mutex_;

@@ -28,7 +28,7 @@ class Informer final : private ReflectorSink {
   const Store<K>& store() const { return store_; }
   void on_change(Handler handler) { handlers_.push_back(std::move(handler)); }
   // Called when a list has been stored, before the handlers hear of it.
-  void on_list(std::function<void()> handler) { on_list_ = std::move(handler); }
+  void on_list(std::function<void()> handler) { on_list_.push_back(std::move(handler)); }
   Reflector& reflector() { return reflector_; }
   // The first list was stored and all handlers have seen it.
   bool synced() const { return reflector_.synced(); }
@@ -47,7 +47,7 @@ class Informer final : private ReflectorSink {
   StoreWriter<K> writer_;
   std::vector<K> collected_;
   std::vector<Handler> handlers_;
-  std::function<void()> on_list_ = [] {};
+  std::vector<std::function<void()>> on_list_;
   bool committed_ = false;
 };
 

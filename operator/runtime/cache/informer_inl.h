@@ -45,7 +45,7 @@ void Informer<K>::keep_known(const base::json::RawJson& broken) {
 template <class K>
 void Informer<K>::commit() {
   auto changes = writer_.replace(std::exchange(collected_, {}));
-  on_list_();
+  for (const auto& handler : on_list_) handler();
   for (auto& change : changes) {
     change.initial = !committed_;
     tell(change);

@@ -5,9 +5,9 @@
 #include "planning/job_plan.h"
 #include "planning/membership.h"
 #include "planning/node_marks.h"
-#include "planning/plan_slices.h"
 #include "planning/pool_status.h"
 #include "tests/fuzz/property.h"
+#include "tests/support/whole_queue.h"
 
 using gpupool::fuzz::require;
 namespace api = gpupool::api;
@@ -86,8 +86,9 @@ Verdicts plan_pool(const Cluster& cluster, const api::GpuPool& pool, const plann
   const auto status = pool.spec.sharing ? planning::make_pool_status(pool, members, shared, jobs, kNow)
                                         : planning::make_pool_status(pool, members, whole, jobs, kNow);
   require(gpupool::fuzz::is_json(api::status_patch("1", status)), "a pool's status is JSON");
-  return pool.spec.sharing ? planning::plan_slices(pool, shared, cluster.jobs)
-                           : planning::plan_queue(pool, whole, cluster.jobs);
+  const auto line = gpupool::test::line_of(cluster.jobs);
+  return pool.spec.sharing ? planning::plan_slices(pool, shared, line)
+                           : gpupool::test::plan_queue(pool, whole, line);
 }
 
 void plan(const Cluster& cluster, const api::GpuJob& job, const api::GpuPool* pool,
@@ -118,11 +119,18 @@ void plan(const Cluster& cluster, const api::GpuJob& job, const api::GpuPool* po
 // w(orker's pod). Planning looks at all of them.
 void fuzz_cluster(std::string_view input) {
   const auto cluster = read(input);
-  const auto members = planning::assign_members(cluster.pools, cluster.nodes);
+  const planning::Membership membership(cluster.pools);
+  std::map<std::string, planning::Members> members;
+  for (const auto& node : cluster.nodes) {
+    const auto placement = membership.place(*node);
+    if (placement.pool) members[placement.pool->metadata.name].nodes.push_back(node);
+    for (const auto& exclusion : placement.excluded)
+      members[exclusion.pool].excluded.push_back({node->metadata.name, exclusion.why});
+  }
   Verdicts verdicts;
   for (const auto& pool : cluster.pools) {
     if (planning::validate_pool(*pool)) continue;
-    verdicts = plan_pool(cluster, *pool, members.at(pool->metadata.name));
+    verdicts = plan_pool(cluster, *pool, members[pool->metadata.name]);
   }
   for (const auto& job : cluster.jobs) {
     plan(cluster, *job, cluster.pools.empty() ? nullptr : cluster.pools.front().get(), verdicts);

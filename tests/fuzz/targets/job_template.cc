@@ -1,7 +1,7 @@
 #include "api/v1alpha1/gpu_job.h"
 #include "planning/job_validation.h"
 #include "planning/manifests.h"
-#include "planning/plan_queue.h"
+#include "planning/tolerations.h"
 #include "tests/fuzz/property.h"
 
 using gpupool::fuzz::require;
@@ -12,7 +12,7 @@ namespace planning = gpupool::planning;
 void fuzz_job_template(std::string_view input) {
   auto job = gpupool::base::json::read<api::GpuJob>(input);
   if (!job) return;
-  planning::tolerates(job->spec.pod_template, {{"key", "value", "NoSchedule"}});
+  planning::tolerates(planning::tolerations_of(job->spec.pod_template), {{"key", "value", "NoSchedule"}});
   if (const auto problem = planning::validate_job(*job, nullptr)) {
     return require(!problem->reason.empty() && !problem->message.empty(), "a problem is explained");
   }

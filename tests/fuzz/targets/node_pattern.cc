@@ -19,13 +19,14 @@ void fuzz_node_pattern(std::string_view input) {
     nodes.push_back(std::move(node));
   }
   const auto problem = planning::check_pattern(pool->spec.node_name_pattern);
-  const auto all = planning::assign_members({pool}, nodes);
-  const auto found = all.find("lab");
-  require(found != all.end(), "every pool has an answer");
-  const auto& members = found->second;
-  if (!problem.empty()) return require(members.nodes.empty(), "a pattern that does not compile owns nothing");
-  require(members.nodes.size() + members.excluded.size() == nodes.size(), "each node is in or out");
-  for (const auto& node : members.nodes) {
-    require(planning::pool_of({pool}, node) == pool, "one node alone is judged as among others");
+  const planning::Membership membership({pool});
+  for (const auto& node : nodes) {
+    const auto placement = membership.place(*node);
+    if (problem.empty()) {
+      require((placement.pool == pool) != (placement.excluded.size() == 1), "each node is in or out");
+    } else {
+      require(placement.pool == nullptr && placement.excluded.empty(),
+              "a pattern that does not compile owns nothing");
+    }
   }
 }

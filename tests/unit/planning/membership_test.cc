@@ -25,6 +25,24 @@ std::vector<std::string> names(const Members& members) {
   return all;
 }
 
+// By name of the pool.
+std::map<std::string, Members> assign_members(const std::vector<std::shared_ptr<const api::GpuPool>>& pools,
+                                              const std::vector<std::shared_ptr<const api::Node>>& nodes) {
+  const Membership membership(pools);
+  std::map<std::string, Members> members;
+  for (const auto& pool : pools) members[pool->metadata.name];
+  for (const auto& node : nodes) {
+    const auto placement = membership.place(*node);
+    if (placement.pool) members[placement.pool->metadata.name].nodes.push_back(node);
+    for (const auto& exclusion : placement.excluded) {
+      auto& mine = members[exclusion.pool];
+      mine.excluded.push_back({node->metadata.name, exclusion.why});
+      mine.in_older_pool = mine.in_older_pool || exclusion.older_pool;
+    }
+  }
+  return members;
+}
+
 TEST(Selects, FollowsLabelSelectors) {
   EXPECT_TRUE(selects({}, {}));
   EXPECT_TRUE(selects({{{"k", "v"}}, {}}, {{"k", "v"}, {"x", "y"}}));

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "api/v1alpha1/reasons.h"
+#include "tests/support/whole_queue.h"
 #include "tests/unit/planning/builders.h"
 
 namespace gpupool::planning {
@@ -45,7 +46,7 @@ class SliceQueue : public testing::Test {
     }
     std::vector<std::shared_ptr<const api::GpuJob>> queue;
     for (const auto& job : jobs_) queue.push_back(share(job));
-    return plan_slices(pool_, nodes, queue).at({"ns", name});
+    return plan_slices(pool_, nodes, test::line_of(queue)).at({"ns", name});
   }
 
   api::GpuPool pool_ = test::make_sharing_pool();

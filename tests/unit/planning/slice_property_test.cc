@@ -11,6 +11,7 @@
 
 #include "planning/free_slices.h"
 #include "planning/plan_slices.h"
+#include "tests/support/whole_queue.h"
 #include "tests/unit/planning/builders.h"
 
 namespace gpupool::planning {
@@ -136,7 +137,7 @@ class SharedWorld {
   }
 
   void plan() {
-    const auto verdicts = plan_slices(pool_, as_known(), queue_);
+    const auto verdicts = plan_slices(pool_, as_known(), test::line_of(queue_));
     std::erase_if(queue_, [&](const auto& job) {
       const auto& verdict = verdicts.at(job->metadata.key());
       if (verdict.nodes.empty()) return false;

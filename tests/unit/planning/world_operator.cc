@@ -8,7 +8,8 @@
 #include "planning/assess_workers.h"
 #include "planning/job_status.h"
 #include "planning/manifests.h"
-#include "planning/plan_slices.h"
+#include "planning/replace_nodes.h"
+#include "tests/support/whole_queue.h"
 #include "tests/unit/planning/builders.h"
 #include "tests/unit/planning/world.h"
 
@@ -100,8 +101,9 @@ std::vector<planning::SharedNode> World::shared_nodes() const {
 }
 
 std::map<api::ObjectKey, planning::Verdict> World::verdicts() const {
-  if (pool->spec.sharing) return planning::plan_slices(*pool, shared_nodes(), {test::share(job)});
-  return planning::plan_queue(*pool, pool_nodes(), {test::share(job)});
+  if (pool->spec.sharing)
+    return planning::plan_slices(*pool, shared_nodes(), test::line_of({test::share(job)}));
+  return test::plan_queue(*pool, pool_nodes(), test::line_of({test::share(job)}));
 }
 
 void World::write(const std::function<void()>& effect) {

@@ -1,4 +1,4 @@
-#include "planning/plan_queue.h"
+#include "planning/queue_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +7,8 @@
 
 #include "api/v1alpha1/reasons.h"
 #include "planning/choose_nodes.h"
+#include "planning/replace_nodes.h"
+#include "tests/support/whole_queue.h"
 #include "tests/unit/planning/builders.h"
 
 namespace gpupool::planning {
@@ -34,7 +36,9 @@ std::vector<std::string> names(const std::vector<api::NodeRef>& refs) {
 class Queue : public testing::Test {
  protected:
   void add(api::GpuJob job) { jobs_.push_back(share(std::move(job))); }
-  Verdict verdict(const std::string& name) const { return plan_queue(pool_, nodes_, jobs_).at({"ns", name}); }
+  Verdict verdict(const std::string& name) const {
+    return test::plan_queue(pool_, nodes_, test::line_of(jobs_)).at({"ns", name});
+  }
 
   api::GpuPool pool_ = make_pool();
   std::vector<PoolNode> nodes_ = {make_pool_node("a"), make_pool_node("b")};
@@ -45,7 +49,7 @@ TEST_F(Queue, GoesByAge) {
   add(make_job("young", 2, 2));
   add(make_job("old", 1, 1));
   EXPECT_THAT(names(verdict("old").nodes), ElementsAre("a"));
-  EXPECT_EQ(verdict("young").reason, reason::kBehindOthers);
+  EXPECT_EQ(verdict("young").reason, reason::kWaitingForNodes) << "what was given is as good as leased";
 }
 
 TEST_F(Queue, GoesByPriorityFirst) {
@@ -202,7 +206,7 @@ RC_GTEST_PROP(QueueProperty, GrantsOnlyUsableNodesAndEachOnce, ()) {
     job.spec.priority = *rc::gen::inRange(0, 2);
     jobs.push_back(share(job));
   }
-  const auto verdicts = plan_queue(make_pool(), nodes, jobs);
+  const auto verdicts = test::plan_queue(make_pool(), nodes, test::line_of(jobs));
   RC_ASSERT(verdicts.size() == jobs.size());
   std::set<std::string> granted;
   for (const auto& job : jobs) {

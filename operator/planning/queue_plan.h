@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/v1alpha1/gpu_pool.h"
+#include "planning/node_gpus.h"
+#include "planning/verdict.h"
+#include "planning/waiting_line.h"
+
+namespace gpupool::planning {
+
+// Who of a pool's line gets which nodes now. A job that has to wait keeps the nodes it could run on from the
+// jobs behind it, so a large job is never starved by small ones; a job that cannot run even on an empty pool
+// holds nobody up. What is given or kept only grows along the line, so jobs that ask for the same as one that
+// got nothing get nothing either: a long line costs little more than its different demands.
+class QueuePlan {
+ public:
+  // nodes: the pool's members in order of name, with `leased` set for everything held. They outlive the plan,
+  // and do not change but for `leased` of what it gave away.
+  QueuePlan(std::shared_ptr<const api::GpuPool> pool, std::vector<const PoolNode*> nodes,
+            const WaitingLine& line);
+
+  // For the last of the line, which has just come.
+  void append(const WaitingLine::Where& where);
+  bool is_last(const Place& place) const { return !last_ || *last_ < place; }
+
+  // Of a job that was in the line; nothing if it was not.
+  std::optional<Verdict> verdict(const WaitingLine::Where& where) const;
+  bool gave(const PoolNode& node) const;
+
+  // What all who got nodes got, by job.
+  const std::map<api::ObjectKey, Verdict>& granted() const { return granted_; }
+  // What the first of those who ask for the same and get nothing is told, and what the others are.
+  struct Refusal {
+    api::ObjectKey first;
+    Verdict to_first;
+    Verdict to_others;
+  };
+  const std::map<Demand, Refusal>& refused() const { return refused_; }
+
+ private:
+  using Nodes = std::vector<const PoolNode*>;
+  struct Candidate {
+    const PoolNode* node;
+    bool fits;  // has GPUs that the pool wants
+    bool given = false;
+    bool kept = false;  // for one that waits
+
+    bool free() const { return !node->leased && !given && !kept; }
+  };
+
+  // Whether the job got nodes.
+  bool decide(const Demand& demand, const api::ObjectKey& job);
+  std::optional<Nodes> choose(const Demand& demand, const Nodes& candidates) const;
+  std::size_t index_of(const std::string& name) const;  // nodes_.size(): there is none
+  Nodes pick(const Demand& demand, bool free_only) const;
+  Nodes named(const Demand& demand) const;  // those that exist, in order of name
+  std::optional<Verdict> problem_of_named(const Demand& demand) const;
+  std::optional<Nodes> choose_now(const Demand& demand) const;
+  Verdict why_not(const Demand& demand);
+  Verdict wait(const Demand& demand, const Nodes& wanted);
+  Verdict never(const Demand& demand) const;
+
+  std::shared_ptr<const api::GpuPool> pool_;
+  std::vector<Candidate> nodes_;  // in order of name
+  std::map<api::ObjectKey, Verdict> granted_;
+  std::map<Demand, Refusal> refused_;
+  std::optional<Place> last_;
+};
+
+}  // namespace gpupool::planning
