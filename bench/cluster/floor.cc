@@ -44,6 +44,35 @@ kube::DeleteOptions only(const std::string& uid) {
   return options;
 }
 
+std::string mark_patch(const api::Node& node, const api::GpuJob& job, bool taken) {
+  kube::JsonPatch patch;
+  patch.only_if_version(node.metadata.resource_version);
+  const auto label = kube::json_pointer({"metadata", "labels", api::kNodeLeaseLabel});
+  const auto annotation = kube::json_pointer({"metadata", "annotations", api::kLease});
+  const auto& taints = node.spec.taints;
+  const auto found = std::find_if(taints.begin(), taints.end(),
+                                  [](const api::Taint& taint) { return taint.key == api::kLease; });
+  // The node controller writes the whole list, and may bring back one that was taken off.
+  const bool has = found != taints.end();
+  if (has) patch.remove("/spec/taints/" + std::to_string(found - taints.begin()));
+  if (taken) {
+    const auto& id = job.status.lease->id;
+    const auto taint =
+        R"({"key":")" + std::string(api::kLease) + R"(","value":)" + quote(id) + R"(,"effect":"NoSchedule"})";
+    if (taints.empty()) {
+      patch.add("/spec/taints", "[" + taint + "]");
+    } else {
+      patch.add("/spec/taints/-", taint);
+    }
+    patch.add(label, quote(id));
+    if (node.metadata.annotations.empty()) patch.add("/metadata/annotations", "{}");
+    patch.add(annotation, quote(job.metadata.key().to_string()));
+  } else {
+    patch.remove(label).remove(annotation);
+  }
+  return patch.text();
+}
+
 }  // namespace
 
 std::string finalizer_off(const std::string& finalizer) {
@@ -176,23 +205,19 @@ void Floor::write_status(api::GpuJob& job, const api::GpuJobStatus& status, cons
 }
 
 void Floor::mark(api::Node& node, const api::GpuJob& job, bool taken, const std::stop_token& stop) {
-  kube::JsonPatch patch;
-  patch.only_if_version(node.metadata.resource_version);
-  const auto label = kube::json_pointer({"metadata", "labels", api::kNodeLeaseLabel});
-  const auto annotation = kube::json_pointer({"metadata", "annotations", api::kLease});
-  if (taken) {
-    const auto& id = job.status.lease->id;
-    patch.add("/spec/taints", R"([{"key":")" + std::string(api::kLease) + R"(","value":)" + quote(id) +
-                                  R"(,"effect":"NoSchedule"}])");
-    patch.add(label, quote(id));
-    if (node.metadata.annotations.empty()) patch.add("/metadata/annotations", "{}");
-    patch.add(annotation, quote(job.metadata.key().to_string()));
-  } else {
-    patch.remove("/spec/taints/0").remove(label).remove(annotation);
+  const auto write = [&] {
+    return kube::decode<api::Node>(connection_.client().patch(api::Node::kType, node.metadata.key(),
+                                                              kube::PatchType::kJson,
+                                                              mark_patch(node, job, taken), "", stop));
+  };
+  auto written = write();
+  // Of a node that was lost the node controller takes its own taint off, sooner or later.
+  for (int i = 0; i < 5 && watch_nodes_ && !written; ++i) {
+    if (written.error().code != base::ErrorCode::kConflict) break;
+    node = must(kube::get<api::Node>(connection_.client(), node.metadata.key(), stop), "read a node");
+    written = write();
   }
-  node = must(kube::decode<api::Node>(connection_.client().patch(
-                  api::Node::kType, node.metadata.key(), kube::PatchType::kJson, patch.text(), "", stop)),
-              taken ? "take a node" : "free a node");
+  node = must(std::move(written), taken ? "take a node" : "free a node");
 }
 
 // Finalizer, intent, nodes, children, running.

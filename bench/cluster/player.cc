@@ -27,11 +27,6 @@ bool is_of_gang(const api::Pod& pod) {
   return !owners.empty() && owners[0].kind == "StatefulSet";
 }
 
-bool runs(const api::Pod& pod) {
-  const auto& known = pod.status.container_statuses;
-  return !known.empty() && known[0].state.running;
-}
-
 std::string container(int restarts, const std::string& state, const std::string& last = "{}") {
   return R"([{"name":"worker","image":"busybox:1","imageID":"","restartCount":)" + std::to_string(restarts) +
          R"(,"ready":)" + (state.starts_with(R"({"running)") ? "true" : "false") + R"(,"state":)" + state +
@@ -174,7 +169,7 @@ void Player::end(const api::Pod& pod, const std::stop_token& stop) {
     const std::lock_guard lock(mutex_);
     if (!ended_.insert(pod.metadata.uid).second) return;  // the watch is behind
   }
-  if (!planning::has_ended(pod) && runs(pod)) {
+  if (!planning::has_ended(pod)) {  // also one that is not seen to run: it may have begun since
     const auto now = quote(base::to_rfc3339(connection_.clock().wall()));
     const auto state = R"({"terminated":{"exitCode":137,"reason":"Error","finishedAt":)" + now + "}}";
     write_status(pod, R"({"containerStatuses":)" + container(1, state) + "}", stop);
