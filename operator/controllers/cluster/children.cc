@@ -100,7 +100,8 @@ void Children::forget_deleted(runtime::Informer<K>& informer) {
   informer.on_change([this](const runtime::Change<K>& change) {
     if (!change.before || (change.after && change.after->metadata.uid == change.before->metadata.uid)) return;
     const std::lock_guard lock(mutex_);
-    recent_.erase(change.before->metadata.uid);
+    const auto& metadata = change.before->metadata;
+    recent_.erase({metadata.label(api::kLease), metadata.uid});
   });
 }
 
@@ -134,8 +135,7 @@ base::Result<Children::Made> Children::judge(const api::ResourceType& type, cons
   const auto& metadata = made->metadata;
   if (metadata.controller_uid() == job.metadata.uid) {
     if (metadata.deleting()) return Made{};
-    const std::lock_guard lock(mutex_);
-    recent_[metadata.uid] = {describe(type, metadata), false, clock_.now()};
+    note(describe(type, metadata), false);
     return Made{true, std::nullopt};
   }
   // Of an earlier job of this name: the garbage collector is about to take it.
@@ -189,9 +189,23 @@ base::Result<void> Children::remove(const Child& child, std::stop_token stop) {
   const bool gone = !done && (done.error().code == base::ErrorCode::kNotFound ||
                               done.error().code == base::ErrorCode::kConflict);
   if (!done && !gone) return done;
-  const std::lock_guard lock(mutex_);
-  recent_[child.uid] = {child, true, clock_.now()};
+  note(child, true);
   return {};
+}
+
+void Children::note(const Child& child, bool gone) {
+  const std::lock_guard lock(mutex_);
+  const RecentKey key{child.lease_id, child.uid};
+  recent_[key] = {child, gone, clock_.now()};
+  noted_.emplace_back(clock_.now(), key);
+}
+
+void Children::forget_old() {
+  const auto old = clock_.now() - kRemembered;
+  for (; !noted_.empty() && noted_.front().first < old; noted_.pop_front()) {
+    const auto found = recent_.find(noted_.front().second);
+    if (found != recent_.end() && found->second.at < old) recent_.erase(found);
+  }
 }
 
 std::vector<Child> Children::cached(const api::GpuJob& job) {
@@ -201,10 +215,11 @@ std::vector<Child> Children::cached(const api::GpuJob& job) {
   collect(caches_.batch_jobs.store(), uid, children);
   collect(caches_.services.store(), uid, children);
   const std::lock_guard lock(mutex_);
-  std::erase_if(recent_, [&](const auto& entry) { return entry.second.at + kRemembered < clock_.now(); });
-  for (const auto& [child_uid, recent] : recent_) {
-    if (recent.child.key.ns != job.metadata.ns || !recent.child.lease_id.starts_with(uid)) continue;
-    const auto same = [&, &wanted = child_uid](const Child& child) { return child.uid == wanted; };
+  forget_old();
+  for (auto entry = recent_.lower_bound({uid, ""}); entry != recent_.end(); ++entry) {
+    if (!entry->first.first.starts_with(uid)) break;
+    const auto& recent = entry->second;
+    const auto same = [&](const Child& child) { return child.uid == recent.child.uid; };
     if (recent.gone) {
       std::erase_if(children, same);
     } else if (std::find_if(children.begin(), children.end(), same) == children.end()) {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controllers/cluster/caches.h"
@@ -62,13 +64,18 @@ class Children {
   Caches& caches_;
   base::Clock& clock_;
   std::string launcher_image_;
-  std::mutex mutex_;
   struct Recent {
     planning::Child child;
     bool gone = false;
     base::SteadyTime at;
   };
-  std::map<std::string, Recent> recent_;  // by UID
+  using RecentKey = std::pair<std::string, std::string>;  // lease, UID: those of a job are neighbours
+  void note(const planning::Child& child, bool gone);
+  void forget_old();  // needs mutex_
+
+  std::mutex mutex_;
+  std::map<RecentKey, Recent> recent_;
+  std::deque<std::pair<base::SteadyTime, RecentKey>> noted_;  // in order of time
 };
 
 }  // namespace gpupool::controllers
