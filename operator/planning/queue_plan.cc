@@ -74,6 +74,7 @@ bool QueuePlan::decide(const Demand& demand, const api::ObjectKey& job) {
   if (const auto now = choose_now(demand)) {
     for (const auto* node : *now) nodes_[index_of(node->name)].given = true;
     granted_[job] = {references(*now), "", ""};
+    grants_.push_back(job);
     return true;
   }
   auto to_first = why_not(demand);

@@ -34,8 +34,9 @@ class QueuePlan {
   std::optional<Verdict> verdict(const WaitingLine::Where& where) const;
   bool gave(const PoolNode& node) const;
 
-  // What all who got nodes got, by job.
+  // What all who got nodes got, by job; and their order in the line.
   const std::map<api::ObjectKey, Verdict>& granted() const { return granted_; }
+  const std::vector<api::ObjectKey>& grants() const { return grants_; }
   // What the first of those who ask for the same and get nothing is told, and what the others are.
   struct Refusal {
     api::ObjectKey first;
@@ -70,6 +71,7 @@ class QueuePlan {
   std::shared_ptr<const api::GpuPool> pool_;
   std::vector<Candidate> nodes_;  // in order of name
   std::map<api::ObjectKey, Verdict> granted_;
+  std::vector<api::ObjectKey> grants_;
   std::map<Demand, Refusal> refused_;
   std::optional<Place> last_;
 };

@@ -114,6 +114,7 @@ planning::QueuePlan& PoolState::plan() {
     nodes.reserve(members_.size());
     for (const auto& [name, member] : members_) nodes.push_back(&member.described);
     plan_.emplace(pool_, std::move(nodes), line_);
+    told_grants_ = 0;
   }
   return *plan_;
 }
@@ -138,7 +139,8 @@ std::vector<PoolState::Job> PoolState::news() {
     const auto* where = line_.find(key);
     if (where != nullptr) told_anew.push_back(line_.groups().at(where->demand).at(where->place));
   };
-  for (const auto& [key, verdict] : plan().granted()) tell(key);
+  for (const auto& grants = plan().grants(); told_grants_ < grants.size(); ++told_grants_)
+    tell(grants[told_grants_]);
   for (const auto& [demand, refusal] : plan().refused()) {
     const auto before = told_.find(demand);
     if (before == told_.end() || before->second.to_others != refusal.to_others) {

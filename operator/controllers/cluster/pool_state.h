@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -86,6 +87,7 @@ class PoolState {
   planning::WaitingLine line_;
   std::optional<planning::QueuePlan> plan_;
   Told told_;
+  std::size_t told_grants_ = 0;  // of this plan
 };
 
 }  // namespace gpupool::controllers
