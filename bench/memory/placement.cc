@@ -61,7 +61,7 @@ void plan(Results& results, const std::string& name, const std::vector<planning:
   const auto sample = repeat(times, [&] {
     std::vector<const planning::PoolNode*> members;
     for (const auto& node : nodes) members.push_back(&node);
-    const planning::QueuePlan planned(pool, std::move(members), line);
+    const planning::QueuePlan planned(pool, members, line);
     given = 0;
     for (const auto& [job, verdict] : planned.granted()) given += verdict.nodes.size();
   });

@@ -34,7 +34,7 @@ struct Head {
 
 }  // namespace
 
-QueuePlan::QueuePlan(std::shared_ptr<const api::GpuPool> pool, std::vector<const PoolNode*> nodes,
+QueuePlan::QueuePlan(std::shared_ptr<const api::GpuPool> pool, const std::vector<const PoolNode*>& nodes,
                      const WaitingLine& line)
     : pool_(std::move(pool)) {
   nodes_.reserve(nodes.size());

@@ -23,7 +23,7 @@ class QueuePlan {
  public:
   // nodes: the pool's members in order of name, with `leased` set for everything held. They outlive the plan,
   // and do not change but for `leased` of what it gave away.
-  QueuePlan(std::shared_ptr<const api::GpuPool> pool, std::vector<const PoolNode*> nodes,
+  QueuePlan(std::shared_ptr<const api::GpuPool> pool, const std::vector<const PoolNode*>& nodes,
             const WaitingLine& line);
 
   // For the last of the line, which has just come.

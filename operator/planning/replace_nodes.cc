@@ -37,6 +37,7 @@ std::vector<api::NodeRef> replace_nodes(const api::GpuPool& pool, const std::vec
     chosen.insert(chosen.end(), more->begin(), more->end());
   }
   std::vector<api::NodeRef> refs;
+  refs.reserve(chosen.size());
   for (const auto* node : chosen) refs.push_back({node->name, node->uid});
   std::sort(refs.begin(), refs.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return refs;

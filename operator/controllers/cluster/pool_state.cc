@@ -113,7 +113,7 @@ planning::QueuePlan& PoolState::plan() {
     std::vector<const planning::PoolNode*> nodes;
     nodes.reserve(members_.size());
     for (const auto& [name, member] : members_) nodes.push_back(&member.described);
-    plan_.emplace(pool_, std::move(nodes), line_);
+    plan_.emplace(pool_, nodes, line_);
     told_grants_ = 0;
   }
   return *plan_;
