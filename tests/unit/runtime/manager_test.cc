@@ -202,6 +202,8 @@ class ManagerElectionTest : public ManagerTest {
 
 TEST_F(ManagerElectionTest, CachesAreWarmBeforeTheElectionAndControllersWaitForIt) {
   auto result = run();
+  ASSERT_TRUE(diary_.wait_for("cache starts"));
+  ASSERT_TRUE(diary_.wait_for("events starts"));
   let_it_poll();
   EXPECT_THAT(diary_.lines(), testing::Not(testing::Contains("gate starts"))) << "a leader that sees nothing";
   synced_ = true;
