@@ -90,4 +90,20 @@ std::optional<std::vector<const PoolNode*>> choose_nodes_of_one_model(
   return best;
 }
 
+std::optional<std::vector<const PoolNode*>> choose_nodes_of(const api::PoolGpus& wanted,
+                                                            const std::vector<const PoolNode*>& candidates,
+                                                            std::int64_t workers,
+                                                            std::int64_t gpus_per_worker) {
+  return wanted.homogeneous ? choose_nodes_of_one_model(candidates, workers, gpus_per_worker)
+                            : choose_nodes(candidates, workers, gpus_per_worker);
+}
+
+std::vector<api::NodeRef> references(const std::vector<const PoolNode*>& nodes) {
+  std::vector<api::NodeRef> refs;
+  refs.reserve(nodes.size());
+  for (const auto* node : nodes) refs.push_back({node->name, node->uid});
+  std::sort(refs.begin(), refs.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return refs;
+}
+
 }  // namespace gpupool::planning

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "api/v1alpha1/gpu_job.h"
 #include "planning/node_gpus.h"
 
 namespace gpupool::planning {
@@ -20,5 +21,14 @@ std::optional<std::vector<const PoolNode*>> choose_nodes(std::vector<const PoolN
 // The same, never with two GPU models in one choice; of several models, the one that idles least.
 std::optional<std::vector<const PoolNode*>> choose_nodes_of_one_model(
     const std::vector<const PoolNode*>& candidates, std::int64_t workers, std::int64_t gpus_per_worker);
+
+// One or the other, as spec.gpus.homogeneous of the pool says.
+std::optional<std::vector<const PoolNode*>> choose_nodes_of(const api::PoolGpus& wanted,
+                                                            const std::vector<const PoolNode*>& candidates,
+                                                            std::int64_t workers,
+                                                            std::int64_t gpus_per_worker);
+
+// As a lease names them: in order of name.
+std::vector<api::NodeRef> references(const std::vector<const PoolNode*>& nodes);
 
 }  // namespace gpupool::planning

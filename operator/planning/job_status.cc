@@ -78,4 +78,9 @@ std::string summarize_nodes(const std::vector<api::NodeRef>& nodes) {
   return text;
 }
 
+bool wants_nodes(const api::GpuJob& job) {
+  return !holds_nodes(job.status) && !job.metadata.deleting() && !job.spec.suspend &&
+         job.status.phase != api::phase::kSucceeded && job.status.phase != api::phase::kFailed;
+}
+
 }  // namespace gpupool::planning

@@ -19,6 +19,9 @@ void settle_status(api::GpuJobStatus& status, std::int64_t generation, const std
 // A lease that holds no node any more; only lost nodes keep it from being cleared.
 bool holds_nodes(const api::GpuJobStatus& status);
 
+// It would take nodes if there were some, provided that its spec is valid.
+bool wants_nodes(const api::GpuJob& job);
+
 // "a,b,c" up to 100 characters, then "a,b,+98".
 std::string summarize_nodes(const std::vector<api::NodeRef>& nodes);
 

@@ -16,14 +16,6 @@ bool usable_for(const PoolNode& node, const Demand& demand) {
   return node.usable() && tolerates(demand.tolerations, node.foreign_taints);
 }
 
-std::vector<api::NodeRef> references(const std::vector<const PoolNode*>& nodes) {
-  std::vector<api::NodeRef> refs;
-  refs.reserve(nodes.size());
-  for (const auto* node : nodes) refs.push_back({node->name, node->uid});
-  std::sort(refs.begin(), refs.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  return refs;
-}
-
 // The next of each group of one demand.
 struct Head {
   const Demand* demand;
@@ -83,9 +75,7 @@ bool QueuePlan::decide(const Demand& demand, const api::ObjectKey& job) {
 }
 
 std::optional<QueuePlan::Nodes> QueuePlan::choose(const Demand& demand, const Nodes& candidates) const {
-  return pool_->spec.gpus.homogeneous
-             ? choose_nodes_of_one_model(candidates, demand.workers, demand.gpus_per_worker)
-             : choose_nodes(candidates, demand.workers, demand.gpus_per_worker);
+  return choose_nodes_of(pool_->spec.gpus, candidates, demand.workers, demand.gpus_per_worker);
 }
 
 std::size_t QueuePlan::index_of(const std::string& name) const {

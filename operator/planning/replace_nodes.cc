@@ -26,21 +26,15 @@ std::vector<api::NodeRef> replace_nodes(const api::GpuPool& pool, const std::vec
     }
   }
   if (chosen.size() != kept.size()) return {};
-  const bool one_model = pool.spec.gpus.homogeneous;
-  if (one_model && !chosen.empty()) {
+  if (pool.spec.gpus.homogeneous && !chosen.empty()) {
     std::erase_if(free, [&](const PoolNode* node) { return node->model != chosen[0]->model; });
   }
   if (workers > 0) {
-    const auto more = one_model ? choose_nodes_of_one_model(free, workers, gpus_per_worker)
-                                : choose_nodes(free, workers, gpus_per_worker);
+    const auto more = choose_nodes_of(pool.spec.gpus, free, workers, gpus_per_worker);
     if (!more) return {};
     chosen.insert(chosen.end(), more->begin(), more->end());
   }
-  std::vector<api::NodeRef> refs;
-  refs.reserve(chosen.size());
-  for (const auto* node : chosen) refs.push_back({node->name, node->uid});
-  std::sort(refs.begin(), refs.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  return refs;
+  return references(chosen);
 }
 
 }  // namespace gpupool::planning

@@ -16,12 +16,6 @@ namespace {
 
 namespace reason = api::reason;
 
-// Apart from whether its spec is valid.
-bool waits(const api::GpuJob& job) {
-  return !planning::holds_nodes(job.status) && !job.metadata.deleting() && !job.spec.suspend &&
-         job.status.phase != api::phase::kSucceeded && job.status.phase != api::phase::kFailed;
-}
-
 // A machine that was made again under its name carries no taint, and may still run what it did.
 bool is_occupied(const Caches& caches, const api::Node& node) {
   if (!planning::lease_taint(node).empty()) return true;
@@ -178,7 +172,7 @@ void PoolQueue::work_in_job(const api::ObjectKey& key) {
     known.generation = job->metadata.generation;
     known.valid = !planning::validate_job(*job, state->pool().get());
   }
-  const bool in_line = waits(*job) && known.valid;
+  const bool in_line = planning::wants_nodes(*job) && known.valid;
   if (!in_line) {
     state->remove_waiting(key, leased ? job->status.lease->nodes : std::vector<api::NodeRef>());
   } else if (!granted_.contains(key)) {

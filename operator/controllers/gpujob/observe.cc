@@ -4,14 +4,6 @@
 #include "planning/manifests.h"
 
 namespace gpupool::controllers {
-namespace {
-
-bool may_be_granted(const api::GpuJob& job) {
-  return !planning::holds_nodes(job.status) && !job.metadata.deleting() && !job.spec.suspend &&
-         job.status.phase != api::phase::kSucceeded && job.status.phase != api::phase::kFailed;
-}
-
-}  // namespace
 
 planning::Observation JobObserver::observe(const Pass& pass) {
   const auto& job = *pass.job;
@@ -26,7 +18,7 @@ planning::Observation JobObserver::observe(const Pass& pass) {
   seen.pods = pass.live_pods ? *pass.live_pods : caches_.pods.store().by_index(kByJobUid, job.metadata.uid);
   seen.children = pass.live_children ? *pass.live_children : children_.cached(job);
   if (job.status.lease) seen.worker_container = planning::worker_container(job.spec);
-  if (may_be_granted(job) && pool != nullptr && !planning::validate_job(job, pool.get())) {
+  if (planning::wants_nodes(job) && pool != nullptr && !planning::validate_job(job, pool.get())) {
     seen.verdict = queue_.verdict(job);
   }
   seen.live = pass.live_pods.has_value();

@@ -79,9 +79,6 @@ class PoolQueueWorld {
   std::shared_ptr<const api::GpuJob> job(const std::string& name) const {
     return caches_.jobs.store().get({"ns", name});
   }
-  std::shared_ptr<const api::Node> node(const std::string& name) const {
-    return caches_.nodes.store().get({"", name});
-  }
   std::vector<std::shared_ptr<const api::GpuJob>> jobs() const { return caches_.jobs.store().list(); }
   PoolQueue& queue() { return queue_; }
 
