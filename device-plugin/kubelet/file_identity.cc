@@ -9,7 +9,7 @@ FileIdentity identify(const std::string& path) {
   if (::lstat(path.c_str(), &status) != 0) return {};
   return {.device = status.st_dev,
           .inode = status.st_ino,
-          .changed_ns = status.st_ctim.tv_sec * 1'000'000'000 + status.st_ctim.tv_nsec};
+          .made_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
 bool is_socket(const std::string& path) {

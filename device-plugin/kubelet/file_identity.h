@@ -5,12 +5,13 @@
 
 namespace gpupool::kubelet {
 
-// Which file a path names at this moment. Inode numbers are used again soon, so the time of the inode's last
-// change belongs to it.
+// Which socket a path names at this moment. Inode numbers are used again soon, so the time of its making
+// belongs to it, which stays the time of its last modification. That of its last change would not do: it
+// moves when the socket is removed, before the path is gone.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
-  std::int64_t changed_ns = 0;
+  std::int64_t made_ns = 0;
   bool exists() const { return inode != 0; }
   bool operator==(const FileIdentity&) const = default;
 };

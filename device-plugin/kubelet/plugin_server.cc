@@ -70,10 +70,7 @@ PluginServer::~PluginServer() {
   impl_->service.reset();
 }
 
-bool PluginServer::in_place() const {
-  const auto now = identify(impl_->socket);
-  return now.device == impl_->identity.device && now.inode == impl_->identity.inode;
-}
+bool PluginServer::in_place() const { return identify(impl_->socket) == impl_->identity; }
 
 PluginServer::Streams PluginServer::streams() const {
   const auto count = impl_->streams.count();

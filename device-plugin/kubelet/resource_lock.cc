@@ -27,7 +27,8 @@ base::Result<std::optional<ResourceLock>> ResourceLock::try_take(const std::stri
     return base::fail(base::ErrorCode::kIo, "cannot " + std::string(what) + " " + path + ": " +
                                                 std::generic_category().message(errno));
   };
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  // Not for writing: those who watch the folder would be woken whenever one of them looks at the lock.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return failed("open");
   ResourceLock lock(path, fd);
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {

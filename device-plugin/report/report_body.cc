@@ -1,6 +1,7 @@
 #include "report/report_body.h"
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "base/rfc3339.h"
 
@@ -13,7 +14,7 @@ using Json = nlohmann::json;
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 // Inside a list 1.20 reads an empty string as null and refuses it.
-void set_text(Json& object, const char* key, const std::string& text) {
+void set_text(Json& object, const char* key, std::string_view text) {
   if (!text.empty()) object[key] = text;
 }
 

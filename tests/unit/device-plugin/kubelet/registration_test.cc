@@ -226,7 +226,7 @@ TEST_F(RegistrationTest, Checklist23TheFirstListIsComplete) {
   const RunningPlugin plugin(node_);
   ASSERT_TRUE(plugin.wait(Phase::kNoKubelet));
   kubelet_.start();
-  ASSERT_TRUE(kubelet_.wait([](const auto& kubelet) { return kubelet.lists(kVgpu) > 0; }));
+  ASSERT_TRUE(kubelet_.wait([](const auto& kubelet) { return kubelet.devices(kVgpu).has_value(); }));
   EXPECT_EQ(kubelet_.lists(kVgpu), 1U);
   EXPECT_EQ(kubelet_.healthy(kVgpu).size(), 10U);
 }
