@@ -107,6 +107,8 @@ std::optional<int> exit_code_in(std::string_view json) {
   // Quotes inside our texts are escaped, so the key with its quotes occurs once.
   const std::size_t at = json.find(kExitCodeKey);
   if (at == std::string_view::npos || json.front() != '{' || json.back() != '}') return std::nullopt;
+  // Control characters are escaped too: these are blocks that never reached the disk.
+  if (json.find('\0') != std::string_view::npos) return std::nullopt;
   const std::string_view number = json.substr(at + kExitCodeKey.size());
   int code = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), code);

@@ -101,7 +101,7 @@ class Run {
   }
 
   int interrupted(const std::string& marked_at) {
-    started_at_ = clean_text(marked_at);
+    started_at_ = marked_at;
     publish(new_result(Outcome::kInterrupted, kExitInterrupted, "Interrupted",
                        "the launcher was killed while the command ran; the command is not run again"));
     log_line("an earlier start was interrupted; the command is not run again");
@@ -127,7 +127,7 @@ class Run {
     OutputRelay relay(tail);
     if (const Expected<void> opened = relay.open(); !opened) return fail(opened.error());
     started_at_ = rfc3339_now();
-    if (const Expected<void> marked = state_.mark(started_at_); !marked) return fail(marked.error());
+    if (const Expected<void> marked = state_.mark(); !marked) return fail(marked.error());
 
     const SpawnRequest request{
         options_.command, merged_environment(environment_, worker_environment(options_)),

@@ -5,17 +5,22 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 
 #include "launcher/file_io.h"
 #include "launcher/result.h"
+#include "launcher/timestamp.h"
 
 namespace gpupool::launcher {
 namespace {
 
 constexpr std::string_view kMark = "mark";
 constexpr std::string_view kResult = "result.json";
-constexpr std::string_view kReserved = "result.json.tmp";
+
+// Space beyond the file's end, so that the file stays empty. Where a file system cannot do that, zeros.
+int take_space(int fd) {
+  if (::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, kMaxResultBytes) == 0) return 0;
+  return errno == EOPNOTSUPP || errno == ENOSYS ? ::posix_fallocate(fd, 0, kMaxResultBytes) : errno;
+}
 
 }  // namespace
 
@@ -35,36 +40,38 @@ std::optional<std::string> StateDir::stored_result() const {
 std::optional<std::string> StateDir::marked_at() const {
   struct stat info{};
   if (::stat(file(kMark).c_str(), &info) != 0) return std::nullopt;
-  return read_file(file(kMark), 64).value_or("");
+  return rfc3339(info.st_mtime);
 }
 
 Expected<void> StateDir::reserve() {
-  const std::string name = file(kReserved);
-  reserved_ = UniqueFd(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!reserved_.valid()) return failure(with_errno("cannot create " + name, errno));
-  const int error = ::posix_fallocate(reserved_.get(), 0, kMaxResultBytes);
+  const std::string name = file(kResult);
+  result_ = UniqueFd(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!result_.valid()) return failure(with_errno("cannot create " + name, errno));
+  const int error = take_space(result_.get());
   if (error != 0) return failure(with_errno("cannot reserve space for " + name, error));
   return {};
 }
 
-Expected<void> StateDir::mark(std::string_view started_at) {
+Expected<void> StateDir::mark() {
   const std::string name = file(kMark);
   const UniqueFd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  if (!fd.valid() || !write_all(fd.get(), started_at) || ::fsync(fd.get()) != 0) {
-    return failure(with_errno("cannot create " + name, errno));
-  }
-  return sync_directory(path_);
+  if (!fd.valid()) return failure(with_errno("cannot create " + name, errno));
+  return sync_names();
 }
 
 Expected<void> StateDir::store(std::string_view json) {
-  const std::string name = file(kResult);
-  if (!write_all(reserved_.get(), json) ||
-      ::ftruncate(reserved_.get(), static_cast<off_t>(json.size())) != 0 || ::fsync(reserved_.get()) != 0 ||
-      ::rename(file(kReserved).c_str(), name.c_str()) != 0) {
-    return failure(with_errno("cannot store " + name, errno));
+  if (!write_all(result_.get(), json) || ::ftruncate(result_.get(), static_cast<off_t>(json.size())) != 0 ||
+      ::fdatasync(result_.get()) != 0) {
+    return failure(with_errno("cannot store " + file(kResult), errno));
   }
-  reserved_.reset();
-  return sync_directory(path_);
+  result_.reset();
+  return names_synced_ ? Expected<void>() : sync_names();
+}
+
+Expected<void> StateDir::sync_names() {
+  Expected<void> synced = sync_directory(path_);
+  names_synced_ = synced.has_value();
+  return synced;
 }
 
 }  // namespace gpupool::launcher

@@ -67,6 +67,10 @@ class LauncherCase(unittest.TestCase):
         self.assertEqual((self.state / "result.json").read_bytes(), text)
         return json.loads(text.decode("utf-8"))
 
+    def stored(self):
+        """Whether a result has been: its file is made before the command starts, and is empty until then."""
+        return (self.state / "result.json").stat().st_size > 0
+
     def message(self):
         """The termination message alone, where nothing can be stored."""
         return json.loads(self.log.read_text(encoding="utf-8"))

@@ -107,4 +107,4 @@ class LauncherErrors(LauncherCase):
         self.log.unlink()
         self.assertEqual(self.run_launcher("true").returncode, 0)
         self.assertFalse(self.log.exists())
-        self.assertTrue(os.path.exists(self.state / "result.json"))
+        self.assertTrue(self.stored())

@@ -64,7 +64,7 @@ class SecondStart(LauncherCase):
 
     def test_after_interruption(self):
         self.kill_while_running()
-        self.assertFalse((self.state / "result.json").exists())
+        self.assertEqual((self.state / "result.json").read_bytes(), b"")
         self.assertEqual(self.run_launcher(*self.command(99)).returncode, 1)
         result = self.assert_result(outcome="interrupted", exitCode=1, reason="Interrupted")
         self.assertRegex(result["startedAt"], r"\A\d{4}-.*Z\Z")
@@ -91,7 +91,7 @@ class SecondStart(LauncherCase):
         """A launcher that died before it began has run nothing: the next start does."""
         waiting = self.start(*self.command(0), env={"GPUPOOL_NNODES": 2, "GPUPOOL_RANK": 1,
                                                     "GPUPOOL_MASTER_ADDR": "127.0.0.1", "GPUPOOL_MASTER_PORT": 1})
-        while not (self.state / "result.json.tmp").exists():
+        while not (self.state / "result.json").exists():
             self.assertIsNone(waiting.poll())
         waiting.kill()
         waiting.wait()

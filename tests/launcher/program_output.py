@@ -82,7 +82,7 @@ class Output(LauncherCase):
         process = self.start("sh", "-c", script)
         self.assertEqual(process.stderr.readline(), b"ready\n")
         process.send_signal(signal.SIGUSR1)
-        while not (self.state / "result.json").exists():  # while nobody reads stdout
+        while not self.stored():  # while nobody reads stdout
             self.assertIsNone(process.poll())
         self.assert_result(exitCode=7)
         out = process.communicate(timeout=HANG_LIMIT)[0]
@@ -92,7 +92,7 @@ class Output(LauncherCase):
     def test_output_of_a_command_that_ended_waits_for_its_reader(self):
         process = self.start("sh", "-c", "head -c 120000 /dev/zero; echo ended >&2")
         self.assertEqual(process.stderr.readline(), b"ended\n")
-        while not (self.state / "result.json").exists():
+        while not self.stored():
             self.assertIsNone(process.poll())
         with self.assertRaises(subprocess.TimeoutExpired):
             process.wait(0.5)

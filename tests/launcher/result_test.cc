@@ -76,6 +76,23 @@ TEST(Result, IsBoundedWhateverTheTexts) {
   EXPECT_EQ(exit_code_in(json), 137);
 }
 
+TEST(Result, IsReadOnlyWhole) {
+  const std::string json = to_json(sample());
+  ASSERT_EQ(exit_code_in(json), 137);
+  EXPECT_EQ(exit_code_in(json.substr(0, json.size() - 1)), std::nullopt);
+  EXPECT_EQ(exit_code_in(json + std::string(100, '\0')), std::nullopt);
+  std::string holed = json;
+  holed.replace(json.size() - 20, 10, std::string(10, '\0'));
+  EXPECT_EQ(exit_code_in(holed), std::nullopt);
+}
+
+TEST(Timestamp, CountsLeapYearsAndCenturies) {
+  EXPECT_EQ(rfc3339(0), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(rfc3339(951'782'399), "2000-02-28T23:59:59Z");
+  EXPECT_EQ(rfc3339(951'782'400), "2000-02-29T00:00:00Z");
+  EXPECT_EQ(rfc3339(4'107'542'400), "2100-03-01T00:00:00Z");
+}
+
 TEST(Result, ExitCodeIsFoundDespiteHostileTexts) {
   Result result = sample();
   result.reason = "\"exitCode\":1,";
