@@ -9,11 +9,12 @@ import subprocess
 # Linked into the programs instead of lying beside them: packages that hold the archives, by program.
 LINKED = {
     "gpupool-device-plugin": ["libgrpc++-dev", "libgrpc-dev", "libprotobuf-dev", "libabsl-dev", "libre2-dev",
-                              "libc-ares-dev", "libgcc-12-dev", "libc6-dev", "nlohmann-json3-dev", "libcli11-dev",
-                              "libexpected-dev"],
-    "gpupool-operator": ["nlohmann-json3-dev", "libcli11-dev", "libexpected-dev", "libgcc-12-dev", "libc6-dev"],
-    "gpupool-preflight": ["nlohmann-json3-dev", "libcli11-dev", "libexpected-dev", "libtomlplusplus-dev", "libgcc-12-dev",
-                          "libc6-dev"],
+                              "libc-ares-dev", "libgcc-12-dev", "libc6-dev", "nlohmann-json3-dev", "libsimdjson-dev",
+                              "libcli11-dev", "libexpected-dev"],
+    "gpupool-operator": ["nlohmann-json3-dev", "libsimdjson-dev", "libcli11-dev", "libexpected-dev", "libgcc-12-dev",
+                         "libc6-dev"],
+    "gpupool-preflight": ["nlohmann-json3-dev", "libsimdjson-dev", "libcli11-dev", "libexpected-dev", "libtomlplusplus-dev",
+                          "libgcc-12-dev", "libc6-dev"],
     "gpupool-launch": ["libstdc++-12-dev", "libgcc-12-dev", "libc6-dev"],
 }
 

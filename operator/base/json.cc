@@ -1,5 +1,9 @@
 #include "base/json.h"
 
+#include <simdjson.h>
+
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -7,312 +11,300 @@
 #include "base/rfc3339.h"
 
 namespace gpupool::base::json {
-
 namespace {
+
+namespace ondemand = simdjson::ondemand;
 
 constexpr std::size_t kMaxDepth = 200;
 
-// Collects a subtree as compact text.
-class RawWriter {
- public:
-  void start(RawJson& target) {
-    target_ = &target;
-    target.text.clear();
-    comma_ = false;
-  }
-  bool active() const { return target_ != nullptr; }
+// What a parser needs beside the text; kept from one text to the next, unless it was a large one.
+struct Room {
+  ondemand::parser parser;
+  std::string text;  // with room behind it
 
-  void value(std::string_view text) {
-    separate();
-    target_->text += text;
-    comma_ = true;
-    if (depth_ == 0) target_ = nullptr;
+  simdjson::simdjson_result<ondemand::document> open(std::string_view json) {
+    text.reserve(json.size() + simdjson::SIMDJSON_PADDING);
+    text = json;
+    if (parser.capacity() < json.size()) {
+      if (const auto error = parser.allocate(std::bit_ceil(json.size()))) return error;
+    }
+    return parser.iterate(text.data(), text.size(), text.capacity());
   }
-  void key(std::string_view name) {
-    separate();
-    target_->text += quote(name);
-    target_->text += ':';
-    comma_ = false;
-  }
-  void open(char bracket) {
-    separate();
-    target_->text += bracket;
-    comma_ = false;
-    ++depth_;
-  }
-  void close(char bracket) {
-    target_->text += bracket;
-    comma_ = true;
-    if (--depth_ == 0) target_ = nullptr;
-  }
-
- private:
-  void separate() {
-    if (comma_) target_->text += ',';
-  }
-
-  RawJson* target_ = nullptr;
-  std::size_t depth_ = 0;
-  bool comma_ = false;
 };
 
-// Where a value goes, and what it is there.
-struct Slot {
-  const Type* type = nullptr;  // null: nobody wants the value
-  void* target = nullptr;
-};
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; });
+}
 
-// Takes nlohmann's events. Frames hold addresses of C++ objects: they stay valid because only the innermost
-// open array grows.
+void append_quoted(std::string& out, std::string_view text) {
+  if (!is_plain(text)) {
+    out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return;
+  }
+  out += '"';
+  out += text;
+  out += '"';
+}
+
+// Fills C++ objects from one text. What goes wrong is kept, with the path to it.
 class Reader {
  public:
-  using number_integer_t = nlohmann::json::number_integer_t;
-  using number_unsigned_t = nlohmann::json::number_unsigned_t;
-  using number_float_t = nlohmann::json::number_float_t;
-  using string_t = nlohmann::json::string_t;
-  using binary_t = nlohmann::json::binary_t;
-
-  Reader(const Type& type, void* target) : root_{&type, target} {}
-
-  const std::string& error() const { return error_; }
-
-  bool null() {
-    if (skipped_ > 0) return true;
-    if (raw_.active()) return raw_.value("null"), true;
-    if (!frames_.empty() && frames_.back().type->kind == Kind::kObject) return true;
-    const Slot slot = next_slot();
-    if (slot.type->kind == Kind::kRaw) return raw_.start(*as<RawJson>(slot)), raw_.value("null"), true;
-    return !frames_.empty() || mismatch(slot);
+  std::string error() const {
+    return (path_.empty() ? "" : path_.substr(path_.front() == '.' ? 1 : 0) + ": ") + problem_;
   }
 
-  bool boolean(bool value) {
-    const Slot slot = scalar_slot(value ? "true" : "false");
-    if (!slot.type) return true;
-    if (slot.type->kind != Kind::kBool) return mismatch(slot);
-    *as<bool>(slot) = value;
-    return true;
-  }
-
-  bool number_integer(number_integer_t value) {
-    const Slot slot = scalar_slot([&] { return std::to_string(value); });
-    if (!slot.type) return true;
-    if (slot.type->kind == Kind::kDouble) return *as<double>(slot) = static_cast<double>(value), true;
-    if (slot.type->kind != Kind::kInt) return mismatch(slot);
-    *as<std::int64_t>(slot) = value;
-    return true;
-  }
-
-  bool number_unsigned(number_unsigned_t value) {
-    const Slot slot = scalar_slot([&] { return std::to_string(value); });
-    if (!slot.type) return true;
-    if (slot.type->kind == Kind::kDouble) return *as<double>(slot) = static_cast<double>(value), true;
-    if (slot.type->kind != Kind::kInt || !std::in_range<std::int64_t>(value)) return mismatch(slot);
-    *as<std::int64_t>(slot) = static_cast<std::int64_t>(value);
-    return true;
-  }
-
-  bool number_float(number_float_t value, const string_t& spelling) {
-    const Slot slot = scalar_slot(spelling);
-    if (!slot.type) return true;
-    if (slot.type->kind == Kind::kDouble) return *as<double>(slot) = value, true;
-    const bool fits = std::trunc(value) == value && value > -0x1.0p63 && value < 0x1.0p63;
-    if (slot.type->kind != Kind::kInt || !fits) return mismatch(slot);
-    *as<std::int64_t>(slot) = static_cast<std::int64_t>(value);
-    return true;
-  }
-
-  bool string(string_t& value) {
-    const Slot slot = scalar_slot([&] { return quote(value); });
-    if (!slot.type) return true;
-    if (slot.type->kind == Kind::kString) return *as<std::string>(slot) = std::move(value), true;
-    if (slot.type->kind != Kind::kTime) return mismatch(slot);
-    const auto time = parse_rfc3339(value);
-    if (!time) return mismatch(slot);
-    *as<WallTime>(slot) = *time;
-    return true;
-  }
-
-  bool binary(binary_t& /*never in JSON*/) { return false; }
-
-  bool start_object(std::size_t /*unknown*/) { return start('{'); }
-  bool start_array(std::size_t /*unknown*/) { return start('['); }
-  bool end_object() { return end('}'); }
-  bool end_array() { return end(']'); }
-
-  bool key(string_t& name) {
-    if (skipped_ > 0) return true;
-    if (raw_.active()) return raw_.key(name), true;
-    Frame& frame = frames_.back();
-    frame.key = std::move(name);
-    if (frame.type->kind != Kind::kObject) return true;
-    frame.field = nullptr;
-    for (const Field& field : frame.type->fields) {
-      if (field.name == frame.key) frame.field = &field;
+  // json: a value, or the whole document.
+  template <class Json>
+  bool fill(Json& json, const Type& type, void* target) {
+    switch (type.kind) {
+      case Kind::kObject:
+        return fill_object(json, type, target);
+      case Kind::kMap:
+        return fill_map(json, type, target);
+      case Kind::kArray:
+        return fill_array(json, type, target);
+      case Kind::kRaw: {
+        raw_.clear();
+        if (!copy(json)) return false;
+        static_cast<RawJson*>(target)->text = raw_;
+        return true;
+      }
+      case Kind::kString:
+        return fill_text(json, "expected a string", [&](std::string_view text) {
+          return *static_cast<std::string*>(target) = text, true;
+        });
+      case Kind::kWord:
+        return fill_text(json, "expected a string",
+                         [&](std::string_view text) { return *static_cast<Word*>(target) = text, true; });
+      case Kind::kTime:
+        return fill_text(json, "expected an RFC 3339 time", [&](std::string_view text) {
+          const auto time = parse_rfc3339(text);
+          if (time) *static_cast<WallTime*>(target) = *time;
+          return time.has_value();
+        });
+      case Kind::kBool:
+        return check(json.get_bool().get(*static_cast<bool*>(target)), "expected true or false");
+      case Kind::kDouble:
+        return check(json.get_double().get(*static_cast<double*>(target)), "expected a number");
+      case Kind::kInt:
+        return fill_int(json, *static_cast<std::int64_t*>(target));
     }
-    return true;
+    return fail("unexpected type");
   }
 
-  bool parse_error(std::size_t /*position*/, const std::string& /*token*/, const std::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
-    const std::string_view text = error.what();
-    const std::size_t end_of_id = text.find("] ");
-    return fail_here(text.substr(end_of_id == std::string_view::npos ? 0 : end_of_id + 2));
+  bool check(simdjson::error_code error, const char* expected) {
+    if (error == simdjson::SUCCESS) return true;
+    return fail(error == simdjson::INCORRECT_TYPE
+                    ? std::string(expected)
+                    : std::string("parse error: ") + simdjson::error_message(error));
   }
 
  private:
-  struct Frame {
-    Frame(const Type* t, void* address) : type(t), target(address) {}
-    const Type* type;
-    void* target;
-    std::string key;               // objects and maps: of the current value
-    const Field* field = nullptr;  // objects: null while the current value is unknown
-    std::size_t next_index = 0;    // arrays
-  };
-
-  template <class T>
-  static T* as(const Slot& slot) {
-    return static_cast<T*>(slot.target);
+  bool fail(std::string problem) {
+    problem_ = std::move(problem);
+    return false;
   }
-
-  // Makes room for the next value.
-  Slot next_slot() {
-    if (frames_.empty()) return root_;
-    Frame& frame = frames_.back();
-    switch (frame.type->kind) {
-      case Kind::kArray:
-        ++frame.next_index;
-        return {&frame.type->element(), frame.type->append(frame.target)};
-      case Kind::kMap:
-        return {&frame.type->element(), frame.type->insert(frame.target, frame.key)};
-      default:
-        break;
-    }
-    if (!frame.field) return {};
-    return {&frame.field->type(), frame.field->at(frame.target)};
-  }
-
-  // The slot of a value that is neither object nor array; empty if it needs nothing more. Raw targets get
-  // `text`, which is a string or makes one.
-  template <class Text>
-  Slot scalar_slot(const Text& text) {
-    const auto write = [&] {
-      if constexpr (std::is_invocable_v<Text>) {
-        raw_.value(text());
-      } else {
-        raw_.value(text);
-      }
-      return Slot{};
-    };
-    if (skipped_ > 0) return {};
-    if (raw_.active()) return write();
-    const Slot slot = next_slot();
-    if (!slot.type || slot.type->kind != Kind::kRaw) return slot;
-    raw_.start(*as<RawJson>(slot));
-    return write();
-  }
-
-  bool start(char bracket) {
-    if (++depth_ > kMaxDepth) return fail_here("nested deeper than 200");
-    if (skipped_ > 0) return ++skipped_, true;
-    if (raw_.active()) return raw_.open(bracket), true;
-    const Slot slot = next_slot();
-    if (!slot.type) return ++skipped_, true;
-    switch (slot.type->kind) {
-      case Kind::kRaw:
-        raw_.start(*as<RawJson>(slot));
-        raw_.open(bracket);
-        return true;
-      case Kind::kObject:
-        if (bracket != '{') return mismatch(slot);
-        break;
-      case Kind::kMap:
-        if (bracket != '{') return mismatch(slot);
-        slot.type->clear(slot.target);
-        break;
-      case Kind::kArray:
-        if (bracket != '[') return mismatch(slot);
-        slot.type->clear(slot.target);
-        break;
-      default:
-        return mismatch(slot);
-    }
-    frames_.emplace_back(slot.type, slot.target);
-    return true;
-  }
-
-  bool end(char bracket) {
-    --depth_;
-    if (skipped_ > 0) return --skipped_, true;
-    if (raw_.active()) return raw_.close(bracket), true;
-    frames_.pop_back();
-    return true;
-  }
-
-  bool mismatch(const Slot& slot) {
-    switch (slot.type->kind) {
-      case Kind::kString:
-        return fail_here("expected a string");
-      case Kind::kBool:
-        return fail_here("expected true or false");
-      case Kind::kInt:
-        return fail_here("expected a 64-bit integer");
-      case Kind::kDouble:
-        return fail_here("expected a number");
-      case Kind::kTime:
-        return fail_here("expected an RFC 3339 time");
-      case Kind::kArray:
-        return fail_here("expected an array");
-      case Kind::kObject:
-      case Kind::kMap:
-        return fail_here("expected an object");
-      case Kind::kRaw:
-        break;
-    }
-    return fail_here("unexpected value");
-  }
-
   // "status.conditions[2].type"; a map's key as ["key"], because it may hold dots.
-  std::string path() const {
-    std::string path;
-    for (const Frame& frame : frames_) {
-      if (frame.type->kind == Kind::kArray) {
-        if (frame.next_index > 0) path += "[" + std::to_string(frame.next_index - 1) + "]";
-      } else if (!frame.key.empty()) {
-        const bool dotted = frame.type->kind == Kind::kObject;
-        path += dotted ? (path.empty() ? "" : ".") + frame.key : "[" + quote(frame.key) + "]";
-      }
-    }
-    return path;
-  }
-
-  bool fail_here(std::string_view what) {
-    const std::string where = path();
-    error_ = where.empty() ? std::string(what) : where + ": " + std::string(what);
+  bool fail_in(const std::string& step) {
+    path_.insert(0, step);
     return false;
   }
 
-  Slot root_;
-  std::vector<Frame> frames_;
-  RawWriter raw_;
+  bool enter() { return ++depth_ <= kMaxDepth || fail("nested deeper than 200"); }
+
+  template <class Json>
+  bool fill_object(Json& json, const Type& type, void* target) {
+    return each_field(json, [&](std::string_view key, ondemand::value& value) {
+      const auto* field = find(type, key);
+      if (field == nullptr || is_null(value)) return true;
+      return fill(value, field->type(), field->at(target)) || fail_in("." + std::string(key));
+    });
+  }
+
+  template <class Json>
+  bool fill_map(Json& json, const Type& type, void* target) {
+    type.clear(target);
+    return each_field(json, [&](std::string_view key, ondemand::value& value) {
+      std::string name(key);
+      void* const slot = type.insert(target, name);
+      return fill_element(value, type.element(), slot) || fail_in("[" + quote(name) + "]");
+    });
+  }
+
+  template <class Json>
+  bool fill_array(Json& json, const Type& type, void* target) {
+    type.clear(target);
+    std::size_t index = 0;
+    return each_element(json, [&](ondemand::value& value) {
+      if (!fill_element(value, type.element(), type.append(target)))
+        return fail_in("[" + std::to_string(index) + "]");
+      ++index;
+      return true;
+    });
+  }
+
+  bool fill_element(ondemand::value& value, const Type& type, void* target) {
+    if (type.kind != Kind::kRaw && is_null(value)) return true;
+    return fill(value, type, target);
+  }
+
+  template <class Json, class Take>
+  bool fill_text(Json& json, const char* expected, const Take& take) {
+    std::string_view text;
+    if (!check(json.get_string().get(text), expected)) return false;
+    return take(text) || fail(expected);
+  }
+
+  template <class Json>
+  bool fill_int(Json& json, std::int64_t& target) {
+    if (json.get_int64().get(target) == simdjson::SUCCESS) return true;
+    double value = 0;
+    const auto error = json.get_double().get(value);
+    const bool fits =
+        error == simdjson::SUCCESS && std::trunc(value) == value && value > -0x1.0p63 && value < 0x1.0p63;
+    if (!fits) return fail("expected a 64-bit integer");
+    target = static_cast<std::int64_t>(value);
+    return true;
+  }
+
+  // Compact, with the order and the spelling of numbers as they are.
+  template <class Json>
+  bool copy(Json& json) {
+    ondemand::json_type type{};
+    if (!check(json.type().get(type), "")) return false;
+    switch (type) {
+      case ondemand::json_type::object:
+        return copy_object(json);
+      case ondemand::json_type::array:
+        return copy_array(json);
+      case ondemand::json_type::string:
+        return fill_text(json, "expected a string",
+                         [&](std::string_view text) { return append_quoted(raw_, text), true; });
+      case ondemand::json_type::number:
+        return copy_number(json);
+      case ondemand::json_type::boolean: {
+        bool value = false;
+        if (!check(json.get_bool().get(value), "expected true or false")) return false;
+        raw_ += value ? "true" : "false";
+        return true;
+      }
+      case ondemand::json_type::null:
+        if (!is_null(json)) return fail("parse error");
+        raw_ += "null";
+        return true;
+    }
+    return fail("parse error");
+  }
+
+  template <class Json>
+  bool copy_object(Json& json) {
+    raw_ += '{';
+    bool first = true;
+    const bool done = each_field(json, [&](std::string_view key, ondemand::value& value) {
+      if (!std::exchange(first, false)) raw_ += ',';
+      append_quoted(raw_, key);
+      raw_ += ':';
+      return copy(value);
+    });
+    raw_ += '}';
+    return done;
+  }
+
+  template <class Json>
+  bool copy_array(Json& json) {
+    raw_ += '[';
+    bool first = true;
+    const bool done = each_element(json, [&](ondemand::value& value) {
+      if (!std::exchange(first, false)) raw_ += ',';
+      return copy(value);
+    });
+    raw_ += ']';
+    return done;
+  }
+
+  template <class Json>
+  bool copy_number(Json& json) {
+    std::string_view token;
+    if (!check(simdjson::simdjson_result<std::string_view>(json.raw_json_token()).get(token), ""))
+      return false;
+    token = token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
+    double value = 0;
+    if (!check(json.get_double().get(value), "expected a number")) return false;
+    raw_ += token;
+    return true;
+  }
+
+  template <class Json>
+  static bool is_null(Json& json) {
+    return simdjson::simdjson_result<bool>(json.is_null()).value_unsafe();
+  }
+
+  template <class Json, class Take>
+  bool each_field(Json& json, const Take& take) {
+    ondemand::object object;
+    if (!check(json.get_object().get(object), "expected an object") || !enter()) return false;
+    for (auto entry : object) {
+      ondemand::field field;
+      std::string_view key;
+      if (!check(std::move(entry).get(field), "") || !check(field.unescaped_key().get(key), "")) return false;
+      if (!take(key, field.value())) return false;
+    }
+    --depth_;
+    return true;
+  }
+
+  template <class Json, class Take>
+  bool each_element(Json& json, const Take& take) {
+    ondemand::array array;
+    if (!check(json.get_array().get(array), "expected an array") || !enter()) return false;
+    for (auto entry : array) {
+      ondemand::value value;
+      if (!check(std::move(entry).get(value), "") || !take(value)) return false;
+    }
+    --depth_;
+    return true;
+  }
+
+  static const Field* find(const Type& type, std::string_view key) {
+    const auto found = std::find_if(type.fields.begin(), type.fields.end(),
+                                    [&](const Field& field) { return field.name == key; });
+    return found == type.fields.end() ? nullptr : &*found;
+  }
+
+  std::string raw_;
   std::size_t depth_ = 0;
-  std::size_t skipped_ = 0;  // open brackets since the unknown value began
-  std::string error_;
+  std::string path_;
+  std::string problem_;
 };
+
+Result<void> read(Room& room, std::string_view text, const Type& type, void* target) {
+  Reader reader;
+  ondemand::document document;
+  bool done = reader.check(room.open(text).get(document), "") && reader.fill(document, type, target);
+  if (done && document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
+    done = reader.check(simdjson::TRAILING_CONTENT, "");
+  }
+  if (done) return {};
+  return fail(ErrorCode::kParse, "JSON: " + reader.error());
+}
 
 }  // namespace
 
 Result<void> read(std::string_view text, const Type& type, void* target) {
-  try {
-    Reader reader(type, target);
-    if (nlohmann::json::sax_parse(text.begin(), text.end(), &reader)) return {};
-    return fail(ErrorCode::kParse, "JSON: " + reader.error());
-  } catch (const std::exception& error) {  // out of memory
-    return fail(ErrorCode::kParse, std::string("JSON: ") + error.what());
+  constexpr auto kLarge = std::size_t{256} << 10;
+  if (text.size() > kLarge) {
+    Room room;
+    return read(room, text, type, target);
   }
+  thread_local Room room;
+  return read(room, text, type, target);
 }
 
 std::string quote(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string quoted;
+  append_quoted(quoted, text);
+  return quoted;
 }
 
 }  // namespace gpupool::base::json

@@ -11,19 +11,23 @@
 #include <utility>
 #include <vector>
 
+#include "base/boxed.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/word.h"
 
-// Reads JSON straight into typed structs, keeping only the fields that a struct names: a pod as a DOM costs
-// 50 times as much memory. A struct says what it reads by a specialisation of Schema:
+// Reads JSON straight into typed structs, keeping only the fields that a struct names. A struct says what it
+// reads by a specialisation of Schema:
 //
 //   template <> struct base::json::Schema<Taint> {
 //     static constexpr auto fields = std::array{field<&Taint::key>("key"), field<&Taint::effect>("effect")};
 //   };
 //
-// Members may be std::string, bool, std::int64_t, double, WallTime (RFC 3339), RawJson, another struct with a
-// Schema, and std::optional, std::vector or std::map<std::string, ...> of those. Unknown fields are skipped,
-// null is "absent".
+// A Schema may say how many elements a vector of the type usually has: kUsualCount.
+//
+// Members may be std::string, Word, bool, std::int64_t, double, WallTime (RFC 3339), RawJson, another struct
+// with a Schema, and std::optional, Boxed, std::vector or std::map<std::string, ...> of those. Unknown fields
+// are skipped: of them only brackets and UTF-8 are checked. null is "absent".
 namespace gpupool::base::json {
 
 // A subtree kept as compact JSON text, key order and number spelling preserved.
@@ -33,7 +37,7 @@ struct RawJson {
   bool operator==(const RawJson&) const = default;
 };
 
-enum class Kind { kString, kBool, kInt, kDouble, kTime, kRaw, kObject, kArray, kMap };
+enum class Kind { kString, kWord, kBool, kInt, kDouble, kTime, kRaw, kObject, kArray, kMap };
 
 struct Field;
 
@@ -69,6 +73,10 @@ template <class T>
 struct Unwrapped<std::optional<T>> {
   using type = T;
 };
+template <class T>
+struct Unwrapped<Boxed<T>> {
+  using type = T;
+};
 
 template <auto Member>
 struct MemberOf;
@@ -94,7 +102,13 @@ template <class T>
 struct Container<std::vector<T>> {
   static constexpr bool is_array = true;
   static constexpr bool is_map = false;
-  static void* append(void* array) { return &static_cast<std::vector<T>*>(array)->emplace_back(); }
+  static void* append(void* array) {
+    auto& elements = *static_cast<std::vector<T>*>(array);
+    if constexpr (requires { Schema<T>::kUsualCount; }) {
+      if (elements.empty()) elements.reserve(Schema<T>::kUsualCount);
+    }
+    return &elements.emplace_back();
+  }
   static const Type& element() { return type_of<T>(); }
   static void clear(void* array) { static_cast<std::vector<T>*>(array)->clear(); }
 };
@@ -113,6 +127,8 @@ template <class T>
 constexpr Type make_type() {
   if constexpr (std::is_same_v<T, std::string>) {
     return {.kind = Kind::kString};
+  } else if constexpr (std::is_same_v<T, Word>) {
+    return {.kind = Kind::kWord};
   } else if constexpr (std::is_same_v<T, bool>) {
     return {.kind = Kind::kBool};
   } else if constexpr (std::is_same_v<T, std::int64_t>) {

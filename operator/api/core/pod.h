@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,9 +28,9 @@ struct ContainerRunning {
 };
 
 struct ContainerState {
-  std::optional<ContainerWaiting> waiting;
+  base::Boxed<ContainerWaiting> waiting;
   std::optional<ContainerRunning> running;
-  std::optional<ContainerTerminated> terminated;
+  base::Boxed<ContainerTerminated> terminated;
 };
 
 struct ContainerStatus {
@@ -40,9 +41,9 @@ struct ContainerStatus {
 };
 
 struct PodCondition {
-  std::string type;
-  std::string status;
-  std::string reason;
+  base::Word type;
+  base::Word status;
+  base::Word reason;
   std::string message;
 };
 
@@ -111,6 +112,7 @@ struct Schema<api::ContainerStatus> {
 template <>
 struct Schema<api::PodCondition> {
   using T = api::PodCondition;
+  static constexpr std::size_t kUsualCount = 4;
   static constexpr auto fields = std::array{field<&T::type>("type"), field<&T::status>("status"),
                                             field<&T::reason>("reason"), field<&T::message>("message")};
 };

@@ -5,13 +5,13 @@
 
 namespace gpupool::api {
 
-const Condition* find_condition(const std::vector<Condition>& conditions, const std::string& type) {
+const Condition* find_condition(const std::vector<Condition>& conditions, std::string_view type) {
   const auto found = std::find_if(conditions.begin(), conditions.end(),
                                   [&](const Condition& condition) { return condition.type == type; });
   return found == conditions.end() ? nullptr : &*found;
 }
 
-bool is_true(const std::vector<Condition>& conditions, const std::string& type) {
+bool is_true(const std::vector<Condition>& conditions, std::string_view type) {
   const auto* condition = find_condition(conditions, type);
   return condition != nullptr && condition->status == "True";
 }

@@ -1,28 +1,30 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
+#include "base/word.h"
 
 namespace gpupool::api {
 
 // metav1.Condition.
 struct Condition {
-  std::string type;
-  std::string status;  // "True" or "False"
+  base::Word type;
+  base::Word status;  // "True" or "False"
   std::int64_t observed_generation = 0;
   std::optional<base::WallTime> last_transition_time;
-  std::string reason;
-  std::string message;
+  base::Word reason;
+  base::Word message;  // mostly none
   bool operator==(const Condition&) const = default;
 };
 
-const Condition* find_condition(const std::vector<Condition>& conditions, const std::string& type);
-bool is_true(const std::vector<Condition>& conditions, const std::string& type);
+const Condition* find_condition(const std::vector<Condition>& conditions, std::string_view type);
+bool is_true(const std::vector<Condition>& conditions, std::string_view type);
 // Adds or updates; last_transition_time moves to `now` only when the status changes.
 void set_condition(std::vector<Condition>& conditions, Condition condition, base::WallTime now);
 
@@ -31,6 +33,7 @@ void set_condition(std::vector<Condition>& conditions, Condition condition, base
 template <>
 struct gpupool::base::json::Schema<gpupool::api::Condition> {
   using T = api::Condition;
+  static constexpr std::size_t kUsualCount = 7;
   static constexpr auto fields = std::array{field<&T::type>("type"),
                                             field<&T::status>("status"),
                                             field<&T::observed_generation>("observedGeneration"),

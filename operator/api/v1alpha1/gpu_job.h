@@ -30,7 +30,7 @@ struct GpuJobSpec {
   std::string pool;
   std::int64_t gpus = 1;
   std::int64_t gpus_per_worker = 1;
-  std::optional<JobSlice> slice;   // only in sharing pools; there, without it, a worker gets whole GPUs
+  base::Boxed<JobSlice> slice;     // only in sharing pools; there, without it, a worker gets whole GPUs
   std::vector<std::string> nodes;  // exactly these; empty: gpupool chooses
   std::int64_t priority = 0;
   std::int64_t backoff_limit = 3;
@@ -116,7 +116,7 @@ struct GpuJobStatus {
   std::int64_t observed_generation = 0;
   std::string phase;
   std::vector<Condition> conditions;
-  std::optional<Lease> lease;
+  base::Boxed<Lease> lease;
   std::int64_t lease_sequence = 0;  // the last n used
   WorkerCounts workers;
   std::int64_t attempts = 0;  // begun so far

@@ -5,8 +5,6 @@ namespace gpupool::api::reason {
 
 // Why a job waits.
 inline constexpr char kWaitingForNodes[] = "WaitingForNodes";
-inline constexpr char kBehindOthers[] =
-    "BehindOthers";  // nodes are free, but an earlier job of the queue needs them
 inline constexpr char kPoolNotFound[] = "PoolNotFound";
 inline constexpr char kPoolStopping[] = "PoolStopping";
 inline constexpr char kPoolStalled[] = "PoolStalled";

@@ -29,7 +29,7 @@ Json to_json(const std::vector<Condition>& conditions) {
   return list;
 }
 
-Json to_json(const std::optional<Lease>& lease) {
+Json to_json(const base::Boxed<Lease>& lease) {
   if (!lease) return nullptr;
   auto nodes = Json::array();
   for (const auto& node : lease->nodes) {
