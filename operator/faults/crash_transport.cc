@@ -5,6 +5,8 @@
 #include <csignal>
 #include <utility>
 
+#include "faults/fault_plan.h"
+
 namespace gpupool::faults {
 
 CrashTransport::CrashTransport(net::Transport& inner, CrashConfig config, base::Metrics& metrics)
@@ -13,17 +15,23 @@ CrashTransport::CrashTransport(net::Transport& inner, CrashConfig config, base::
       calls_(metrics.counter("gpupool_faults_calls_total", "Requests begun, watches excepted")) {}
 
 base::Result<net::HttpResponse> CrashTransport::send(const net::HttpRequest& request, std::stop_token stop) {
-  calls_.increment();
-  const bool last = ++count_ == config_.call;
-  if (last && !config_.after) kill(getpid(), SIGKILL);
-  auto answer = inner_.send(request, std::move(stop));
-  if (last) kill(getpid(), SIGKILL);
-  return answer;
+  return count([&] { return inner_.send(request, std::move(stop)); });
 }
 
 base::Result<net::HttpResponse> CrashTransport::stream(const net::HttpRequest& request,
                                                        const net::BodySink& sink, std::stop_token stop) {
-  return inner_.stream(request, sink, std::move(stop));
+  const auto call = [&] { return inner_.stream(request, sink, std::move(stop)); };
+  return place_of(request) == kWatch ? call() : count(call);
+}
+
+base::Result<net::HttpResponse> CrashTransport::count(
+    const std::function<base::Result<net::HttpResponse>()>& call) {
+  calls_.increment();
+  const bool last = ++count_ == config_.call;
+  if (last && !config_.after) kill(getpid(), SIGKILL);
+  auto answer = call();
+  if (last) kill(getpid(), SIGKILL);
+  return answer;
 }
 
 }  // namespace gpupool::faults

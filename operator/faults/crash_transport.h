@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 #include "base/metrics.h"
 #include "faults/fault_config.h"
@@ -21,6 +22,8 @@ class CrashTransport final : public net::Transport {
                                          std::stop_token stop) override;
 
  private:
+  base::Result<net::HttpResponse> count(const std::function<base::Result<net::HttpResponse>()>& call);
+
   net::Transport& inner_;
   CrashConfig config_;
   base::Counter& calls_;

@@ -80,6 +80,26 @@ base::Result<HttpResponse> FaultyTransport::spoil(const FaultPlan::Decision& fau
 
 base::Result<HttpResponse> FaultyTransport::stream(const HttpRequest& request, const net::BodySink& sink,
                                                    std::stop_token stop) {
+  return place_of(request) == kWatch ? watch(request, sink, stop) : list(request, sink, stop);
+}
+
+base::Result<HttpResponse> FaultyTransport::list(const HttpRequest& request, const net::BodySink& sink,
+                                                 const std::stop_token& stop) {
+  const auto fault = plan_.decide(place_of(request), key_of(request));
+  if (!fault) return inner_.stream(request, sink, stop);
+  note(fault->fault, request);
+  // How a list is cut for its reader does not depend on whether the transport notices.
+  const bool noticed = fault->fault == Fault::kCut;
+  auto answer =
+      suffer(noticed ? FaultPlan::Decision{Fault::kTruncated, fault->random} : *fault, request, stop);
+  if (!answer || !is_success(*answer)) return answer;
+  if (!sink(std::exchange(answer->body, {}))) return base::fail(ErrorCode::kCancelled, "ended by the reader");
+  if (noticed) return base::fail(ErrorCode::kTransport, "injected: the connection ended within the body");
+  return answer;
+}
+
+base::Result<HttpResponse> FaultyTransport::watch(const HttpRequest& request, const net::BodySink& sink,
+                                                  const std::stop_token& stop) {
   const auto fault = plan_.decide(kWatch, key_of(request));
   bool drip = false;
   if (fault) {

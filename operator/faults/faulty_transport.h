@@ -21,6 +21,11 @@ class FaultyTransport final : public net::Transport {
                                          std::stop_token stop) override;
 
  private:
+  base::Result<net::HttpResponse> watch(const net::HttpRequest& request, const net::BodySink& sink,
+                                        const std::stop_token& stop);
+  // In one piece, if it has a fault.
+  base::Result<net::HttpResponse> list(const net::HttpRequest& request, const net::BodySink& sink,
+                                       const std::stop_token& stop);
   base::Result<net::HttpResponse> suffer(const FaultPlan::Decision& fault, const net::HttpRequest& request,
                                          const std::stop_token& stop);
   // What an answer that the server gave becomes.

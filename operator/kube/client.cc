@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kube/delete_body.h"
+#include "kube/item_splitter.h"
 #include "kube/request_path.h"
 #include "kube/sender.h"
 #include "net/line_splitter.h"
@@ -11,6 +12,9 @@ namespace gpupool::kube {
 namespace {
 
 constexpr std::chrono::seconds kIdleSlack{30};
+// As long as the API server works on a request (--request-timeout).
+constexpr std::chrono::seconds kListSilence{60};
+constexpr std::chrono::minutes kLongestList{10};
 
 net::HttpRequest make_request(const char* method, std::string target) {
   net::HttpRequest request;
@@ -43,6 +47,20 @@ base::Result<std::string> object_text(const Call& call, base::Result<net::HttpRe
   return std::move(answer->body);
 }
 
+// around: the list without its items. One that has a part of them only was not asked for.
+base::Result<std::string> version_of_all(const std::string& around) {
+  const auto list = base::json::read<api::List<base::json::RawJson>>(around);
+  if (!list) return tl::unexpected<base::Error>(list.error());
+  const api::ListMeta& metadata = list->metadata;
+  if (metadata.resource_version.empty()) {
+    return base::fail(base::ErrorCode::kParse, "a list without a resourceVersion");
+  }
+  if (!metadata.continue_token.empty()) {
+    return base::fail(base::ErrorCode::kParse, "a page, although there was no limit");
+  }
+  return metadata.resource_version;
+}
+
 tl::unexpected<base::Error> bad_path(const Call& call, const base::Error& error) {
   return base::in_context(error, call.describe());
 }
@@ -73,6 +91,32 @@ base::Result<std::string> Client::list(const api::ResourceType& type, const std:
   const auto path = collection_path(type, ns);
   if (!path) return bad_path(call, path.error());
   return object_text(call, impl_->sender.send(call, make_request("GET", *path + list_query(options)), stop));
+}
+
+base::Result<std::string> Client::list_items(const api::ResourceType& type, const std::string& ns,
+                                             const ListOptions& options,
+                                             const std::function<void(std::string_view)>& on_item,
+                                             std::stop_token stop) {
+  const Call call{.verb = "list", .type = &type, .ns = ns};
+  const auto path = collection_path(type, ns);
+  if (!path) return bad_path(call, path.error());
+  net::HttpRequest request = make_request("GET", *path + list_query(options));
+  request.timeout = kLongestList;
+  request.idle_timeout = kListSilence;
+
+  ItemSplitter items;
+  base::Result<void> fed;
+  const net::BodySink sink = [&](std::string_view piece) {
+    fed = items.feed(piece, on_item);
+    return fed.has_value();
+  };
+  auto answer = impl_->sender.stream(call, request, sink, stop);
+  if (!fed) return base::in_context(fed.error(), call.describe());
+  if (!answer) return tl::unexpected<base::Error>(std::move(answer.error()));
+  const auto around = items.finish();
+  auto version = around ? version_of_all(*around) : around;
+  if (!version) return base::in_context(version.error(), call.describe());
+  return version;
 }
 
 base::Result<std::string> Client::create(const api::ResourceType& type, const std::string& ns,

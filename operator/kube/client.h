@@ -72,9 +72,15 @@ class Client {
 
   base::Result<std::string> get(const api::ResourceType& type, const api::ObjectKey& key,
                                 std::stop_token stop);
-  // ns empty: all namespaces. One page; ask for the next with continue_token.
+  // ns empty: all namespaces. One page, as one text; ask for the next with continue_token.
   base::Result<std::string> list(const api::ResourceType& type, const std::string& ns,
                                  const ListOptions& options, std::stop_token stop);
+  // The same without pages, object by object while they arrive; on_item's text lives as long as the call. One
+  // try. Returns the list's resourceVersion; after an error what came may be any part of the list.
+  base::Result<std::string> list_items(const api::ResourceType& type, const std::string& ns,
+                                       const ListOptions& options,
+                                       const std::function<void(std::string_view)>& on_item,
+                                       std::stop_token stop);
   base::Result<std::string> create(const api::ResourceType& type, const std::string& ns,
                                    const std::string& body, std::stop_token stop);
   // What create would answer, without doing it (dryRun=All).

@@ -73,7 +73,8 @@ base::Result<net::HttpResponse> Sender::send_once(const Call& call, const net::H
                                                   const std::stop_token& stop) {
   net::HttpRequest full = request;
   if (auto added = add_identity(token, full); !added) return base::in_context(added.error(), call.describe());
-  if (sink == nullptr && !wait_for_turn(stop)) return cancelled(call);
+  const bool is_watch = call.verb == "watch";
+  if (!is_watch && !wait_for_turn(stop)) return cancelled(call);
 
   const base::SteadyTime begin = clock_.now();
   bool streaming = false;
@@ -82,7 +83,7 @@ base::Result<net::HttpResponse> Sender::send_once(const Call& call, const net::H
     return (*sink)(piece);
   };
   auto answer = sink == nullptr ? transport_.send(full, stop) : transport_.stream(full, noting_sink, stop);
-  if (sink == nullptr) metrics_.took(call.verb, clock_.now() - begin);
+  if (!is_watch) metrics_.took(call.verb, clock_.now() - begin);
   if (!answer) {
     metrics_.sent(full.method, streaming ? 200 : 0);
     return base::in_context(answer.error(), call.describe());

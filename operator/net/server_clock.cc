@@ -24,17 +24,20 @@ void ServerClock::heard(const std::string& date, base::Duration took) {
 
 base::Result<HttpResponse> DatedTransport::send(const HttpRequest& request, std::stop_token stop) {
   const auto begin = clock_.now();
-  auto answer = inner_.send(request, std::move(stop));
+  return noted(begin, inner_.send(request, std::move(stop)));
+}
+
+base::Result<HttpResponse> DatedTransport::stream(const HttpRequest& request, const BodySink& sink,
+                                                  std::stop_token stop) {
+  const auto begin = clock_.now();
+  return noted(begin, inner_.stream(request, sink, std::move(stop)));
+}
+
+base::Result<HttpResponse> DatedTransport::noted(base::SteadyTime begin, base::Result<HttpResponse> answer) {
   if (!answer) return answer;
   const auto date = answer->headers.find("date");
   if (date != answer->headers.end()) clock_.heard(date->second, clock_.now() - begin);
   return answer;
-}
-
-// It ends long after its date.
-base::Result<HttpResponse> DatedTransport::stream(const HttpRequest& request, const BodySink& sink,
-                                                  std::stop_token stop) {
-  return inner_.stream(request, sink, std::move(stop));
 }
 
 }  // namespace gpupool::net

@@ -40,6 +40,8 @@ class DatedTransport final : public Transport {
                                     std::stop_token stop) override;
 
  private:
+  base::Result<HttpResponse> noted(base::SteadyTime begin, base::Result<HttpResponse> answer);
+
   Transport& inner_;
   ServerClock& clock_;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,18 +35,18 @@ class Informer final : private ReflectorSink {
   bool synced() const { return reflector_.synced(); }
 
  private:
-  base::Result<Page> page(std::string_view body, bool first) override;
+  base::Result<void> item(std::string_view text) override;
   void commit() override;
+  void abandon() override { std::exchange(collected_, {}); }
   base::Result<std::string> event(std::string_view type, std::string_view line) override;
 
-  base::Result<Page> page_by_items(std::string_view body);
-  void keep_known(const base::json::RawJson& broken);
+  void keep_known(std::string_view broken);
   void tell(const Change<K>& change) const;
 
   Store<K> store_;
   Reflector reflector_;
   StoreWriter<K> writer_;
-  std::vector<K> collected_;
+  std::vector<std::shared_ptr<const K>> collected_;
   std::vector<Handler> handlers_;
   std::vector<std::function<void()>> on_list_;
   bool committed_ = false;

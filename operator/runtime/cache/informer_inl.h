@@ -1,45 +1,30 @@
 #pragma once
 
-#include <iterator>
-
 #include "runtime/cache/informer.h"
 
 namespace gpupool::runtime {
 
 template <class K>
-base::Result<ReflectorSink::Page> Informer<K>::page(std::string_view body, bool first) {
-  if (first) collected_.clear();
-  auto list = base::json::read<api::List<K>>(body);
-  if (!list) return page_by_items(body);
-  collected_.insert(collected_.end(), std::make_move_iterator(list->items.begin()),
-                    std::make_move_iterator(list->items.end()));
-  return Page{list->metadata.resource_version, list->metadata.continue_token};
-}
-
-template <class K>
-base::Result<ReflectorSink::Page> Informer<K>::page_by_items(std::string_view body) {
-  auto list = base::json::read<RawList>(body);
-  if (!list) return tl::unexpected<base::Error>(list.error());
-  Page page{list->metadata.resource_version, list->metadata.continue_token};
-  for (const auto& item : list->items) {
-    auto object = base::json::read<K>(item.text);
-    if (object) {
-      collected_.push_back(std::move(*object));
-    } else {
-      page.broken.push_back(object.error());
-      keep_known(item);
-    }
+base::Result<void> Informer<K>::item(std::string_view text) {
+  auto object = base::json::read<K>(text);
+  if (!object) {
+    keep_known(text);
+    return tl::unexpected<base::Error>(object.error());
   }
-  return page;
+  // A list that comes again is mostly what is known: none of it is held twice.
+  auto known = store_.get(object->metadata.key());
+  const bool same = known && same_version(*known, *object);
+  collected_.push_back(same ? std::move(known) : std::make_shared<const K>(std::move(*object)));
+  return {};
 }
 
 // An object that cannot be read is not one that was deleted: its last readable state stays.
 template <class K>
-void Informer<K>::keep_known(const base::json::RawJson& broken) {
-  const auto named = base::json::read<Named>(broken.text);
+void Informer<K>::keep_known(std::string_view broken) {
+  const auto named = base::json::read<Named>(broken);
   if (!named) return;
-  const auto known = store_.get(named->metadata.key());
-  if (known && known->metadata.uid == named->metadata.uid) collected_.push_back(*known);
+  auto known = store_.get(named->metadata.key());
+  if (known && known->metadata.uid == named->metadata.uid) collected_.push_back(std::move(known));
 }
 
 template <class K>

@@ -8,16 +8,23 @@
 #include <set>
 #include <shared_mutex>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "api/meta/resource_type.h"
+#include "runtime/cache/key_order.h"
 
 namespace gpupool::runtime {
 
 template <class K>
 class StoreWriter;
+
+// Whether these are one object in one state; never without a version.
+template <class K>
+bool same_version(const K& a, const K& b) {
+  return !a.metadata.resource_version.empty() && a.metadata.resource_version == b.metadata.resource_version &&
+         a.metadata.uid == b.metadata.uid;
+}
 
 // The last known state of all objects of a kind: many readers, one StoreWriter. Objects are immutable and
 // shared, so reading copies nothing. Thread-safe. K has a `metadata` of api::ObjectMeta.
@@ -38,12 +45,27 @@ class Store {
 
  private:
   friend class StoreWriter<K>;
-  using Objects = std::map<api::ObjectKey, Ptr>;
+  using Objects = std::set<Ptr, InKeyOrder>;
+
+  struct Entry {
+    std::string value;
+    Ptr object;
+  };
+  using Place = std::pair<std::string_view, KeyView>;
+  static Place place(const Entry& entry) { return {entry.value, key_view(entry.object)}; }
+  struct InValueOrder {
+    using is_transparent = void;
+    bool operator()(const Entry& a, const Entry& b) const { return place(a) < place(b); }
+    bool operator()(const Entry& a, const Place& b) const { return place(a) < b; }
+    bool operator()(const Place& a, const Entry& b) const { return a < place(b); }
+    bool operator()(const Entry& a, std::string_view b) const { return a.value < b; }
+    bool operator()(std::string_view a, const Entry& b) const { return a < b.value; }
+  };
   struct Index {
     IndexFunction function;
-    std::unordered_map<std::string, std::set<api::ObjectKey>> keys = {};
+    std::set<Entry, InValueOrder> entries = {};
 
-    void update(const api::ObjectKey& key, const K* before, const K* after);
+    void update(const Ptr& before, const Ptr& after);
   };
   using Indexes = std::map<std::string, Index>;
 
@@ -70,7 +92,7 @@ class StoreWriter {
   Change<K> remove(const api::ObjectKey& key);  // both null if there was no such object
   // Makes the store hold exactly these objects, in one step; returns all changes, deletions of vanished
   // objects first. An object that is stored with the same UID and resourceVersion is no change.
-  std::vector<Change<K>> replace(std::vector<K> objects);
+  std::vector<Change<K>> replace(std::vector<std::shared_ptr<const K>> objects);
 
  private:
   Store<K>& store_;

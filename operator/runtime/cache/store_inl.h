@@ -14,27 +14,23 @@ template <class K>
 typename Store<K>::Ptr Store<K>::get(const api::ObjectKey& key) const {
   const std::shared_lock lock(mutex_);
   const auto found = objects_.find(key);
-  return found == objects_.end() ? nullptr : found->second;
+  return found == objects_.end() ? nullptr : *found;
 }
 
 template <class K>
 std::vector<typename Store<K>::Ptr> Store<K>::list() const {
   const std::shared_lock lock(mutex_);
-  std::vector<Ptr> all;
-  all.reserve(objects_.size());
-  for (const auto& [key, object] : objects_) all.push_back(object);
-  return all;
+  return {objects_.begin(), objects_.end()};
 }
 
 template <class K>
 std::vector<typename Store<K>::Ptr> Store<K>::by_index(const std::string& name,
                                                        const std::string& value) const {
   const std::shared_lock lock(mutex_);
-  const auto& keys = indexes_.at(name).keys;
+  const auto& entries = indexes_.at(name).entries;
   std::vector<Ptr> matches;
-  const auto found = keys.find(value);
-  if (found == keys.end()) return matches;
-  for (const auto& key : found->second) matches.push_back(objects_.at(key));
+  const auto [begin, end] = entries.equal_range(std::string_view(value));
+  for (auto entry = begin; entry != end; ++entry) matches.push_back(entry->object);
   return matches;
 }
 
@@ -45,29 +41,38 @@ std::size_t Store<K>::size() const {
 }
 
 template <class K>
-void Store<K>::Index::update(const api::ObjectKey& key, const K* before, const K* after) {
-  if (before != nullptr) {
-    for (const auto& value : function(*before)) {
-      const auto found = keys.find(value);
-      if (found == keys.end()) continue;
-      found->second.erase(key);
-      if (found->second.empty()) keys.erase(found);
-    }
+void Store<K>::Index::update(const Ptr& before, const Ptr& after) {
+  const auto values_before = before ? function(*before) : std::vector<std::string>();
+  auto values = after ? function(*after) : std::vector<std::string>();
+  const bool same = values == values_before;
+  for (const auto& value : values_before) {
+    const auto found = entries.find(Place{value, key_view(before)});
+    if (found == entries.end()) continue;
+    auto entry = entries.extract(found);
+    if (!same) continue;
+    entry.value().object = after;
+    entries.insert(std::move(entry));
   }
-  if (after != nullptr) {
-    for (const auto& value : function(*after)) keys[value].insert(key);
-  }
+  if (same) return;
+  for (auto& value : values) entries.insert({std::move(value), after});
 }
 
 template <class K>
 Change<K> StoreWriter<K>::apply(K object) {
-  const auto key = object.metadata.key();
   Change<K> change;
   change.after = std::make_shared<const K>(std::move(object));
   const std::unique_lock lock(store_.mutex_);
-  auto& slot = store_.objects_[key];
-  change.before = std::exchange(slot, change.after);
-  for (auto& [name, index] : store_.indexes_) index.update(key, change.before.get(), change.after.get());
+  auto& objects = store_.objects_;
+  const auto found = objects.find(change.after);
+  if (found == objects.end()) {
+    objects.insert(change.after);
+  } else {
+    const auto next = std::next(found);
+    auto slot = objects.extract(found);
+    change.before = std::exchange(slot.value(), change.after);
+    objects.insert(next, std::move(slot));
+  }
+  for (auto& [name, index] : store_.indexes_) index.update(change.before, change.after);
   return change;
 }
 
@@ -77,38 +82,38 @@ Change<K> StoreWriter<K>::remove(const api::ObjectKey& key) {
   const std::unique_lock lock(store_.mutex_);
   const auto found = store_.objects_.find(key);
   if (found == store_.objects_.end()) return change;
-  change.before = std::move(found->second);
+  change.before = *found;
   store_.objects_.erase(found);
-  for (auto& [name, index] : store_.indexes_) index.update(key, change.before.get(), nullptr);
+  for (auto& [name, index] : store_.indexes_) index.update(change.before, nullptr);
   return change;
 }
 
 template <class K>
-std::vector<Change<K>> StoreWriter<K>::replace(std::vector<K> objects) {
+std::vector<Change<K>> StoreWriter<K>::replace(std::vector<std::shared_ptr<const K>> objects) {
   // Nobody else writes, so all of it can be prepared while readers go on.
   typename Store<K>::Objects next;
   std::vector<Change<K>> changes;
   for (auto& object : objects) {
-    const auto key = object.metadata.key();
-    const auto found = store_.objects_.find(key);
-    auto before = found == store_.objects_.end() ? nullptr : found->second;
-    const bool same = before && !object.metadata.resource_version.empty() &&
-                      before->metadata.resource_version == object.metadata.resource_version &&
-                      before->metadata.uid == object.metadata.uid;
-    auto after = same ? before : std::make_shared<const K>(std::move(object));
-    next.insert_or_assign(key, after);
+    const auto found = store_.objects_.find(object);
+    auto before = found == store_.objects_.end() ? nullptr : *found;
+    const bool same = before && same_version(*before, *object);
+    auto after = same ? before : std::move(object);
+    if (const auto [slot, added] = next.insert(after); !added) {  // listed twice: the later one counts
+      next.erase(slot);
+      next.insert(after);
+    }
     if (!same) changes.push_back({std::move(before), std::move(after)});
   }
   std::vector<Change<K>> all;
-  for (const auto& [key, object] : store_.objects_) {
-    if (!next.contains(key)) all.push_back({object, nullptr});
+  for (const auto& object : store_.objects_) {
+    if (!next.contains(object)) all.push_back({object, nullptr});
   }
   for (auto& change : changes) all.push_back(std::move(change));
 
   typename Store<K>::Indexes indexes;
   for (const auto& [name, index] : store_.indexes_) {
     auto& rebuilt = indexes.emplace(name, typename Store<K>::Index{index.function}).first->second;
-    for (const auto& [key, object] : next) rebuilt.update(key, nullptr, object.get());
+    for (const auto& object : next) rebuilt.update(nullptr, object);
   }
   const std::unique_lock lock(store_.mutex_);
   store_.objects_.swap(next);

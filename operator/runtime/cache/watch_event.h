@@ -2,7 +2,6 @@
 
 #include <array>
 #include <string>
-#include <vector>
 
 #include "api/meta/object_meta.h"
 #include "base/json.h"
@@ -21,12 +20,6 @@ struct Named {
   api::ObjectMeta metadata;
 };
 
-// A list whose items are decoded one by one, because one of them is broken.
-struct RawList {
-  api::ListMeta metadata;
-  std::vector<base::json::RawJson> items;
-};
-
 }  // namespace gpupool::runtime
 
 template <class K>
@@ -38,10 +31,4 @@ struct gpupool::base::json::Schema<gpupool::runtime::WatchEvent<K>> {
 template <>
 struct gpupool::base::json::Schema<gpupool::runtime::Named> {
   static constexpr auto fields = std::array{field<&runtime::Named::metadata>("metadata")};
-};
-
-template <>
-struct gpupool::base::json::Schema<gpupool::runtime::RawList> {
-  using T = runtime::RawList;
-  static constexpr auto fields = std::array{field<&T::metadata>("metadata"), field<&T::items>("items")};
 };

@@ -60,26 +60,21 @@ void Reflector::run(std::stop_token stop) {
 void Reflector::list(Watcher& watcher, const Watcher::DoList& request, const std::stop_token& stop) {
   const kube::ListOptions options{.label_selector = options_.label_selector,
                                   .field_selector = options_.field_selector,
-                                  .resource_version = request.resource_version,
-                                  .limit = request.limit,
-                                  .continue_token = request.continue_token};
-  const auto fail = [&](const base::Error& error) {
-    if (stop.stop_requested()) return;
-    note_failure("list", error);
-    watcher.on_list_error(error);
+                                  .resource_version = request.resource_version};
+  const auto on_item = [this](std::string_view text) {
+    if (const auto read = sink_.item(text); !read) count_broken(read.error());
   };
-  const auto body = client_.list(type_, options_.ns, options, stop);
-  if (!body) return fail(body.error());
-  const auto page = sink_.page(*body, request.first_page);
-  if (!page) {
-    count_broken(page.error());
-    return fail(page.error());
+  const auto version = client_.list_items(type_, options_.ns, options, on_item, stop);
+  if (!version) {
+    sink_.abandon();
+    if (stop.stop_requested()) return;
+    note_failure("list", version.error());
+    return watcher.on_list_error(version.error());
   }
-  for (const auto& error : page->broken) count_broken(error);
-  if (!watcher.on_page(page->resource_version, page->continue_token)) return;
+  watcher.on_listed(*version);
   if (watcher.went_back()) {
     log_.warning("The API server has gone back to an older state; listed again",
-                 {{"resourceVersion", page->resource_version}});
+                 {{"resourceVersion", *version}});
   }
   sink_.commit();
   synced_.store(true);

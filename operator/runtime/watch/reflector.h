@@ -5,7 +5,6 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "api/meta/resource_type.h"
 #include "base/clock.h"
@@ -23,16 +22,12 @@ namespace gpupool::runtime {
 class ReflectorSink {
  public:
   virtual ~ReflectorSink() = default;
-  struct Page {
-    std::string resource_version = {};
-    std::string continue_token = {};
-    std::vector<base::Error> broken = {};  // one for each item that did not decode
-  };
-  // Keeps the page's items aside; `first` begins a new collection. An error: nothing of the page could be
-  // read.
-  virtual base::Result<Page> page(std::string_view body, bool first) = 0;
-  // The collection is complete: swap it in. It may be older than what was there before.
+  // Keeps an object of a list aside until the whole list is there.
+  virtual base::Result<void> item(std::string_view text) = 0;
+  // The list is complete: swap it in. It may be older than what was there before.
   virtual void commit() = 0;
+  // The list broke off: forget its items.
+  virtual void abandon() = 0;
   // An ADDED, MODIFIED or DELETED event line; returns the object's resourceVersion.
   virtual base::Result<std::string> event(std::string_view type, std::string_view line) = 0;
 };

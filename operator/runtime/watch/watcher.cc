@@ -9,8 +9,7 @@ namespace {
 
 using base::ErrorCode;
 
-// client-go: tools/pager, tools/cache/reflector.go.
-constexpr std::int64_t kPageSize = 500;
+// client-go: tools/cache/reflector.go.
 constexpr std::uint64_t kMinTimeoutSeconds = 300;
 constexpr base::Duration kVeryShortWatch = std::chrono::seconds(1);
 
@@ -59,12 +58,8 @@ Watcher::Action Watcher::next() {
 }
 
 Watcher::DoList Watcher::next_list() {
-  // The server refuses a version beside a continue token, which carries its own.
-  if (!continue_token_.empty()) return {"", kPageSize, continue_token_, false};
   ++lists_;
-  const std::string& version = wanted_version();
-  // Without a version the list comes from etcd; any other comes from the server's memory, which has no pages.
-  return {version, version.empty() && !full_list_ ? kPageSize : 0, "", true};
+  return {quorum_list_ ? "" : resource_version_};
 }
 
 Watcher::DoWatch Watcher::next_watch() {
@@ -76,42 +71,21 @@ Watcher::DoWatch Watcher::next_watch() {
   return {resource_version_, std::chrono::seconds(kMinTimeoutSeconds + extra)};
 }
 
-const std::string& Watcher::wanted_version() const {
-  static const std::string none;
-  return quorum_list_ ? none : resource_version_;
-}
-
-bool Watcher::on_page(const std::string& list_resource_version, const std::string& continue_token) {
-  if (continue_token_.empty()) list_version_ = list_resource_version;
-  continue_token_ = continue_token;
-  if (!continue_token_.empty()) return false;
-  full_list_ = false;
-  if (list_version_.empty() || list_version_ == "0") {
+void Watcher::on_listed(const std::string& list_resource_version) {
+  if (list_resource_version.empty() || list_resource_version == "0") {
     // Nothing to watch from: a watch without a version would miss deletions.
-    wait_then(State::kWaitThenList, std::nullopt);
-    return true;
+    return wait_then(State::kWaitThenList, std::nullopt);
   }
   quorum_list_ = false;
-  went_back_ = is_older(list_version_, resource_version_);
+  went_back_ = is_older(list_resource_version, resource_version_);
   lost_ = false;
-  resource_version_ = list_version_;
+  resource_version_ = list_resource_version;
   state_ = State::kWatch;
-  return true;
 }
 
 void Watcher::on_list_error(const base::Error& error) {
-  const bool later_page = !continue_token_.empty();
-  continue_token_.clear();
-  if (later_page && error.code == ErrorCode::kExpired) {
-    full_list_ = true;
-    return;
-  }
-  full_list_ = false;
-  if (version_unavailable(error.code) && !later_page && !quorum_list_) {
-    quorum_list_ = true;
-    return;
-  }
-  wait_then(State::kWaitThenList, error);
+  if (!version_unavailable(error.code) || quorum_list_) return wait_then(State::kWaitThenList, error);
+  quorum_list_ = true;
 }
 
 void Watcher::on_probe(const std::string& resource_version) {

@@ -17,21 +17,19 @@ namespace gpupool::runtime {
 // List-and-watch as a pure state machine, after kube-rs' watcher and client-go's reflector: it is told what
 // happened and says what to do next; it does no I/O, holds no objects and never sleeps. Not thread-safe.
 //
-// first list at resourceVersion "0"; a relist at the last version seen, or "" once after Expired / TooLarge;
-// pages of 500 (only when the version is "" or a continue token is in hand); watches of 300..600 s with
-// bookmarks; 410 in its three forms (list, watch start, ERROR event in a 200 stream); 429: watch again from
-// the same version, without a list; connection lost: the same, but ask the server for its version first: one
-// that was taken back to an older state would accept the watch and keep silent until it has caught up;
-// connection lost again before anything came: list; a clean end: watch again at once; a watch shorter than 1
-// s without an event, or any other error: list after backoff. Backoff 800 ms x 2 up to 30 s (3 s while the
-// server cannot be reached), jitter 1.0, forgotten after 2 min without a failure.
+// first list at resourceVersion "0"; a relist at the last version seen, so that it never goes back behind it,
+// or "" once after Expired / TooLarge; always without a limit, because pages come from storage, at several
+// times the cost of the server's memory; watches of 300..600 s with bookmarks; 410 in its three forms (list,
+// watch start, ERROR event in a 200 stream); 429: watch again from the same version, without a list;
+// connection lost: the same, but ask the server for its version first: one that was taken back to an older
+// state would accept the watch and keep silent until it has caught up; connection lost again before anything
+// came: list; a clean end: watch again at once; a watch shorter than 1 s without an event, or any other
+// error: list after backoff. Backoff 800 ms x 2 up to 30 s (3 s while the server cannot be reached), jitter
+// 1.0, forgotten after 2 min without a failure.
 class Watcher {
  public:
   struct DoList {
     std::string resource_version;
-    std::int64_t limit = 0;
-    std::string continue_token;
-    bool first_page = true;  // a new collection begins: forget pages of an abandoned one
   };
   struct DoWatch {
     std::string resource_version;
@@ -49,10 +47,8 @@ class Watcher {
   // before).
   Action next();
 
-  // A page arrived. True: it was the last one, the collection is complete.
-  bool on_page(const std::string& list_resource_version, const std::string& continue_token);
-  // Whether the collection that on_page just completed is older than what was seen before: the server was
-  // taken back to an older state.
+  void on_listed(const std::string& list_resource_version);
+  // Whether the last list is older than what was seen before: the server was taken back to an older state.
   bool went_back() const { return went_back_; }
   void on_list_error(const base::Error& error);
   void on_probe(const std::string& resource_version);
@@ -65,14 +61,13 @@ class Watcher {
   void on_waited();
 
   std::uint64_t restarts() const { return restarts_; }  // watches begun after the first
-  std::uint64_t lists() const { return lists_; }        // collections begun, not pages
+  std::uint64_t lists() const { return lists_; }
 
  private:
   enum class State { kList, kWatch, kProbe, kWaitThenList, kWaitThenWatch, kWaitThenProbe };
 
   DoList next_list();
   DoWatch next_watch();
-  const std::string& wanted_version() const;
   void wait_then(State state, const std::optional<base::Error>& cause);
 
   base::Clock& clock_;
@@ -81,10 +76,7 @@ class Watcher {
   std::mt19937_64 random_;
   State state_ = State::kList;
   std::string resource_version_ = "0";  // the last one seen
-  std::string continue_token_;
-  std::string list_version_;  // of the collection in progress; from its first page
-  bool quorum_list_ = false;  // the last version is of no use: list at ""
-  bool full_list_ = false;    // a continue token expired: everything in one page
+  bool quorum_list_ = false;            // the last version is of no use: list at ""
   bool went_back_ = false;
   bool lost_ = false;  // the connection was, and nothing has come since
   base::Duration delay_{};

@@ -40,7 +40,6 @@ void fuzz_objects(std::string_view input) {
   check<api::GpuPool>(input, valid);
   check<api::GpuNode>(input, valid);
   check<runtime::Lease>(input, valid);
-  check<runtime::RawList>(input, valid);
   check<api::List<api::Pod>>(input, valid);
   check<api::List<api::GpuNode>>(input, valid);
 }

@@ -19,12 +19,15 @@ std::string with_timeout(std::string target, int seconds) {
 }  // namespace
 
 base::Result<net::HttpResponse> FaultyTransport::send(const net::HttpRequest& request, std::stop_token stop) {
-  if (request.method == "GET") ++lists_;
   return real_.send(request, std::move(stop));
 }
 
 base::Result<net::HttpResponse> FaultyTransport::stream(const net::HttpRequest& request,
                                                         const net::BodySink& sink, std::stop_token stop) {
+  if (request.target.find("watch=") == std::string::npos) {
+    ++lists_;
+    return real_.stream(request, sink, std::move(stop));
+  }
   ++watches_;
   if (expire_.exchange(false)) {
     return net::HttpResponse{

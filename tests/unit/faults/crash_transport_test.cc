@@ -16,9 +16,10 @@ class TellingServer final : public net::Transport {
     std::fprintf(stderr, "[%s]", request.target.c_str());
     return net::HttpResponse{.status = 200};
   }
-  base::Result<net::HttpResponse> stream(const net::HttpRequest& /*request*/, const net::BodySink& /*sink*/,
-                                         std::stop_token /*stop*/) override {
-    return net::HttpResponse{.status = 200};
+  base::Result<net::HttpResponse> stream(const net::HttpRequest& request, const net::BodySink& /*sink*/,
+                                         std::stop_token stop) override {
+    if (request.target.ends_with("watch=true")) return net::HttpResponse{.status = 200};
+    return send(request, std::move(stop));
   }
 };
 
@@ -26,9 +27,14 @@ void three_calls(CrashConfig config) {
   TellingServer server;
   base::Metrics metrics;
   CrashTransport transport(server, config, metrics);
+  const auto take = [](std::string_view) { return true; };
   for (const auto* target : {"/1", "/2", "/3"}) {
-    (void)transport.stream({.target = "/watch"}, [](std::string_view) { return true; }, {});
-    (void)transport.send({.target = target}, {});
+    (void)transport.stream({.target = "/x?watch=true"}, take, {});
+    if (std::string_view(target) == "/2") {
+      (void)transport.stream({.target = target}, take, {});  // a list
+    } else {
+      (void)transport.send({.target = target}, {});
+    }
   }
   std::fprintf(stderr, "alive");
 }

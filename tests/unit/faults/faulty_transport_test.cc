@@ -47,6 +47,12 @@ class FaultyTransportTest : public ::testing::Test {
                             },
                             {});
   }
+  base::Result<net::HttpResponse> list(Fault fault) {
+    FaultPlan plan({.seed = 5, .rate = 1, .kinds = {fault}});
+    FaultyTransport transport(server_, plan, clock_, metrics_, base::Log::none());
+    return transport.stream(kListNodes, [this](std::string_view piece) { return listed_ += piece, true; },
+                            {});
+  }
   void expect_refusal(Fault fault, const net::HttpRequest& request, int status, const std::string& text) {
     const auto answer = send(fault, request);
     ASSERT_TRUE(answer);
@@ -61,6 +67,7 @@ class FaultyTransportTest : public ::testing::Test {
   bool waits_ = false;
   std::vector<std::string> seen_;
   std::size_t bytes_ = 0;
+  std::string listed_;
 };
 
 TEST_F(FaultyTransportTest, WithoutAFaultNothingChanges) {
@@ -152,6 +159,18 @@ TEST_F(FaultyTransportTest, AWatchComesByteByByte) {
   EXPECT_TRUE(watch(Fault::kSlow));
   ASSERT_EQ(seen_.size(), bytes_);
   EXPECT_EQ(seen_[0], "{");
+}
+
+TEST_F(FaultyTransportTest, AListThatStreamsIsCutInTheMiddleOrRefused) {
+  EXPECT_EQ(list(Fault::kCut).error().code, ErrorCode::kTransport);
+  EXPECT_LT(listed_.size(), server_.body.size());
+  EXPECT_TRUE(!listed_.empty() && server_.body.starts_with(listed_)) << listed_;
+  const auto cut = std::exchange(listed_, {});
+  EXPECT_TRUE(list(Fault::kTruncated));
+  EXPECT_EQ(std::exchange(listed_, {}), cut);
+  EXPECT_EQ(list(Fault::kExpired)->status, 410);
+  EXPECT_EQ(list(Fault::kReset).error().code, ErrorCode::kTransport);
+  EXPECT_EQ(listed_, "");
 }
 
 TEST_F(FaultyTransportTest, FaultsAreCounted) {

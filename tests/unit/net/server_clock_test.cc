@@ -98,10 +98,17 @@ TEST_F(ServerClockTest, RubbishAndNothingSayNothing) {
   }
 }
 
-TEST_F(ServerClockTest, AStreamSaysNothing) {
-  server_.date = kTenMinutesLater;
-  ASSERT_TRUE(transport_.stream({}, [](std::string_view) { return true; }, {}));
+// A list tells the time, a watch ends long after its date.
+TEST_F(ServerClockTest, OnlyAShortStreamSaysSomething) {
+  const auto stream = [&](base::Duration takes) {
+    server_.date = kTenMinutesLater;
+    server_.takes = takes;
+    ASSERT_TRUE(transport_.stream({}, [](std::string_view) { return true; }, {}));
+  };
+  stream(minutes(5));
   EXPECT_EQ(ahead(), seconds(0));
+  stream(seconds(1));
+  EXPECT_EQ(ahead(), minutes(5) - seconds(1));
 }
 
 }  // namespace

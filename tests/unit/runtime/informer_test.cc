@@ -3,16 +3,46 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "tests/support/manual_clock.h"
 #include "tests/unit/runtime/config_map.h"
 #include "tests/unit/runtime/scripted_transport.h"
 
+namespace gpupool::test {
+
+// Counts those that live.
+struct Life {
+  Life() { most = std::max<int>(most, ++now); }
+  Life(const Life& /*other*/) : Life() {}
+  Life& operator=(const Life&) = default;
+  ~Life() { --now; }
+  static inline std::atomic<int> now = 0;
+  static inline std::atomic<int> most = 0;
+};
+
+struct Counted {
+  static constexpr api::ResourceType kType = ConfigMap::kType;
+  api::ObjectMeta metadata;
+  Life life = {};
+};
+
+}  // namespace gpupool::test
+
+template <>
+struct gpupool::base::json::Schema<gpupool::test::Counted> {
+  using T = test::Counted;
+  static constexpr auto fields = std::array{field<&T::metadata>("metadata")};
+};
+
 namespace gpupool::runtime {
 namespace {
 
 using test::ConfigMap;
+using test::Counted;
+using test::Life;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -104,13 +134,38 @@ TEST_F(InformerTest, ARelistTellsWhatChangedMeanwhileAndIsNotInitial) {
   EXPECT_THAT(stored(), ElementsAre("a1", "c8", "d9"));
 }
 
-TEST_F(InformerTest, AnAbandonedCollectionLeavesNothingBehind) {
-  const auto page =
-      R"({"metadata":{"resourceVersion":"5","continue":"t"},"items":[)" + item("old", "1") + "]}";
-  transport_.answer(200, page);
+TEST_F(InformerTest, WhatAListRepeatsIsNotHeldTwice) {
+  constexpr int kObjects = 50;
+  Informer<Counted> informer{client_, {}, clock_, metrics_, base::Log::none()};
+  std::vector<std::string> items;
+  for (int i = 0; i < kObjects; ++i) items.push_back(item("a" + std::to_string(i), "1"));
+  transport_.answer(200, list("5", items));
   transport_.answer(410, kGone);
+  transport_.answer(200, list("9", items));
+  {
+    std::jthread thread([&](const std::stop_token& stop) { informer.reflector().run(stop); });
+    EXPECT_TRUE(clock_.wait_for_waiters(1));
+    EXPECT_TRUE(clock_.advance_to_next_deadline());
+    EXPECT_TRUE(transport_.wait_for_requests(4));
+  }
+  EXPECT_EQ(Life::now, kObjects);
+  EXPECT_LT(Life::most, kObjects + 5);
+}
+
+TEST_F(InformerTest, AListThatBreaksOffLeavesTheStoreAsItWas) {
+  transport_.answer(200, list("5", {item("a", "1"), item("b", "2")}));
+  transport_.answer(410, kGone);
+  const auto whole = list("9", {item("old", "3"), item("c", "4")});
+  transport_.part(whole.substr(0, whole.size() - 20), base::ErrorCode::kTransport);
+  run(1, 3);
+  EXPECT_THAT(stored(), ElementsAre("a1", "b2"));
+  EXPECT_EQ(changes_.size(), 2U);
+}
+
+TEST_F(InformerTest, AListThatBrokeOffLeavesNothingBehind) {
+  transport_.part(R"({"items":[)" + item("old", "1") + ",", base::ErrorCode::kTransport);
   transport_.answer(200, list("9", {item("a", "1")}));
-  run(0, 4);
+  run(1, 3);
   EXPECT_THAT(stored(), ElementsAre("a1"));
 }
 

@@ -16,17 +16,20 @@ using base::ErrorCode;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+// A list at version 10.
+std::string list(const std::string& items = "") {
+  return R"({"items":[)" + items + R"(],"metadata":{"resourceVersion":"10"}})";
+}
+
 // Writes down what it is given.
 class Notes final : public ReflectorSink {
  public:
-  base::Result<Page> page(std::string_view body, bool first) override {
-    note((first ? "first " : "next ") + std::string(body));
-    if (body == R"({"bad":1})") return base::fail(ErrorCode::kParse, "bad page");
-    Page page{.resource_version = "10"};
-    if (body == R"({"more":1})") page.continue_token = "token";
-    if (body == R"({"broken":2})") page.broken = {{ErrorCode::kParse, "one"}, {ErrorCode::kParse, "two"}};
-    return page;
+  base::Result<void> item(std::string_view text) override {
+    note(std::string(text));
+    if (text == R"({"broken":1})") return base::fail(ErrorCode::kParse, "broken item");
+    return {};
   }
+  void abandon() override { note("abandon"); }
   void commit() override {
     note("commit");
     if (on_commit) on_commit();
@@ -80,10 +83,10 @@ class ReflectorTest : public ::testing::Test {
 };
 
 TEST_F(ReflectorTest, ListsThenWatchesFromTheListsVersion) {
-  transport_.answer(200, "{}");
+  transport_.answer(200, list());
   transport_.lines({R"({"type":"ADDED","object":{}})", R"({"type":"DELETED","object":{}})"});
   run_until(3);
-  EXPECT_THAT(notes_.all(), ElementsAre("first {}", "commit", "ADDED", "DELETED"));
+  EXPECT_THAT(notes_.all(), ElementsAre("commit", "ADDED", "DELETED"));
   EXPECT_THAT(target(0), HasSubstr("/api/v1/namespaces/lab/configmaps?"));
   EXPECT_THAT(target(0), HasSubstr("resourceVersion=0"));
   EXPECT_THAT(target(0), HasSubstr("labelSelector=a%3Db"));
@@ -100,84 +103,98 @@ TEST_F(ReflectorTest, IsSyncedOnlyAfterTheCommit) {
   bool synced_in_commit = true;
   notes_.on_commit = [&] { synced_in_commit = reflector_.synced(); };
   EXPECT_FALSE(reflector_.synced());
-  transport_.answer(200, "{}");
+  transport_.answer(200, list());
   run_until(2);
   EXPECT_FALSE(synced_in_commit);
   EXPECT_TRUE(reflector_.synced());
 }
 
-TEST_F(ReflectorTest, CollectsPages) {
-  transport_.answer(200, R"({"more":1})");
-  transport_.answer(200, "{}");
-  run_until(3);
-  EXPECT_THAT(notes_.all(), ElementsAre(R"(first {"more":1})", "next {}", "commit"));
-  EXPECT_THAT(target(1), HasSubstr("continue=token"));
+TEST_F(ReflectorTest, ListsAreTakenItemByItem) {
+  transport_.answer(200, list(R"({"a":1},{"b":[2]})"));
+  run_until(2);
+  EXPECT_THAT(notes_.all(), ElementsAre(R"({"a":1})", R"({"b":[2]})", "commit"));
+  EXPECT_THAT(target(0), testing::EndsWith("/configmaps?labelSelector=a%3Db&resourceVersion=0"));
+}
+
+TEST_F(ReflectorTest, AListThatBreaksOffIsAbandonedAndListedAgain) {
+  transport_.part(R"({"items":[{"a":1},{"b)", ErrorCode::kTransport);
+  transport_.part(R"({"items":[{"a":1})", std::nullopt);
+  transport_.answer(200, list(R"({"a":1},{"b":2})"));
+  run_over_pauses(2, 4);
+  EXPECT_THAT(notes_.all(), ElementsAre(R"({"a":1})", "abandon", R"({"a":1})", "abandon", R"({"a":1})",
+                                        R"({"b":2})", "commit"));
+}
+
+TEST_F(ReflectorTest, AListThatBreaksOffIsNoFirstList) {
+  transport_.part(R"({"items":[{"a":1})", ErrorCode::kTransport);
+  run_until(1);
+  EXPECT_FALSE(reflector_.synced());
 }
 
 TEST_F(ReflectorTest, ABookmarkIsNoEventButAdvances) {
-  transport_.answer(200, "{}");
+  transport_.answer(200, list());
   transport_.lines({R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"77"}}})"});
   run_until(3);
-  EXPECT_THAT(notes_.all(), ElementsAre("first {}", "commit"));
+  EXPECT_THAT(notes_.all(), ElementsAre("commit"));
   EXPECT_THAT(target(2), HasSubstr("resourceVersion=77"));
 }
 
 TEST_F(ReflectorTest, GoneInTheStreamEndsItAndIsListedAgain) {
-  transport_.answer(200, "{}");
+  transport_.answer(200, list());
   transport_.lines(
       {R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","status":"Failure"}})",
        R"({"type":"ADDED","object":{}})"});
-  transport_.answer(200, "{}");
+  transport_.answer(200, list());
   run_over_pauses(1, 4);
-  EXPECT_THAT(notes_.all(), ElementsAre("first {}", "commit", "first {}", "commit"));
+  EXPECT_THAT(notes_.all(), ElementsAre("commit", "commit"));
   EXPECT_THAT(target(2), HasSubstr("resourceVersion=10"));
 }
 
 TEST_F(ReflectorTest, GoneAtTheWatchsStartIsListedAgain) {
-  transport_.answer(200, "{}");
+  transport_.answer(200, list());
   transport_.answer(410, R"({"kind":"Status","code":410,"reason":"Expired","status":"Failure"})");
-  transport_.answer(200, "{}");
+  transport_.answer(200, list());
   run_over_pauses(1, 4);
-  EXPECT_THAT(notes_.all(), ElementsAre("first {}", "commit", "first {}", "commit"));
+  EXPECT_THAT(notes_.all(), ElementsAre("commit", "commit"));
 }
 
 TEST_F(ReflectorTest, GoneOnAListIsListedWithoutAVersion) {
   transport_.answer(410, R"({"kind":"Status","code":410,"reason":"Expired","status":"Failure"})");
-  transport_.answer(200, "{}");
+  transport_.answer(200, list());
   run_until(3);
   EXPECT_THAT(target(0), HasSubstr("resourceVersion=0"));
   EXPECT_THAT(target(1), testing::Not(HasSubstr("resourceVersion")));
-  EXPECT_THAT(target(1), HasSubstr("limit=500"));
 }
 
 TEST_F(ReflectorTest, ALostConnectionIsResumedFromTheLastEvent) {
-  transport_.answer(200, "{}");
+  transport_.answer(200, list());
   transport_.lines({R"({"type":"ADDED","object":{}})"}, ErrorCode::kTransport);
   transport_.answer(200, R"({"metadata":{"resourceVersion":"11"}})");
   run_over_pauses(1, 4);
-  EXPECT_THAT(notes_.all(), ElementsAre("first {}", "commit", "ADDED"));
+  EXPECT_THAT(notes_.all(), ElementsAre("commit", "ADDED"));
   EXPECT_THAT(target(2), testing::EndsWith("?limit=1"));
   EXPECT_THAT(target(3), HasSubstr("watch=true"));
   EXPECT_THAT(target(3), HasSubstr("resourceVersion=11"));
 }
 
 TEST_F(ReflectorTest, AServerThatWasTakenBackIsListedAgain) {
-  transport_.answer(200, "{}");
+  transport_.answer(200, list());
   transport_.lines({R"({"type":"ADDED","object":{}})"}, ErrorCode::kTransport);
   transport_.answer(200, R"({"metadata":{"resourceVersion":"3"}})");
-  transport_.answer(200, "{}");
+  transport_.answer(200, list());
   run_over_pauses(1, 4);
-  EXPECT_THAT(notes_.all(), ElementsAre("first {}", "commit", "ADDED", "first {}", "commit"));
-  EXPECT_THAT(target(3), HasSubstr("limit=500"));
+  EXPECT_THAT(notes_.all(), ElementsAre("commit", "ADDED", "commit"));
+  EXPECT_THAT(target(3), testing::EndsWith("/configmaps?labelSelector=a%3Db"));
 }
 
 TEST_F(ReflectorTest, BrokenThingsAreCountedAndSkipped) {
-  transport_.answer(200, R"({"broken":2})");
+  transport_.answer(200, list(R"({"broken":1},{"a":1},{"broken":1})"));
   transport_.lines({R"({"type":"NEWS","object":{}})",
                     R"({"type":"ADDED","object":{"broken":1,"metadata":{"resourceVersion":"44"}}})",
                     R"({"type":"BOOKMARK","object":[]})"});
   run_until(3);
-  EXPECT_THAT(notes_.all(), ElementsAre(R"(first {"broken":2})", "commit", "ADDED"));
+  EXPECT_THAT(notes_.all(),
+              ElementsAre(R"({"broken":1})", R"({"a":1})", R"({"broken":1})", "commit", "ADDED"));
   // Past the broken one.
   EXPECT_THAT(target(2), HasSubstr("resourceVersion=44"));
   EXPECT_THAT(metrics_.expose(), HasSubstr("gpupool_watch_decode_errors_total{kind=\"ConfigMap\"} 5\n"));
@@ -188,25 +205,25 @@ TEST_F(ReflectorTest, ALineThatIsNoJsonIsListedAgain) {
   for (const auto* line :
        {"garbage", R"({"type":"MODIFIED","object":{"metadata":{"broken)", R"({"type":"BOOK)"}) {
     SCOPED_TRACE(line);
-    transport_.answer(200, "{}");
+    transport_.answer(200, list());
     transport_.lines({line, R"({"type":"ADDED","object":{}})"});
   }
-  transport_.answer(200, "{}");
+  transport_.answer(200, list());
   run_over_pauses(3, 8);
-  EXPECT_THAT(notes_.all(), ElementsAre("first {}", "commit", "first {}", "commit", "MODIFIED", "first {}",
-                                        "commit", "first {}", "commit"));
+  EXPECT_THAT(notes_.all(), ElementsAre("commit", "commit", "MODIFIED", "commit", "commit"));
 }
 
-TEST_F(ReflectorTest, AnUnreadablePageIsListedAgain) {
-  transport_.answer(200, R"({"bad":1})");
-  transport_.answer(200, "{}");
-  run_over_pauses(1, 3);
-  EXPECT_THAT(notes_.all(), ElementsAre(R"(first {"bad":1})", "first {}", "commit"));
+TEST_F(ReflectorTest, AnUnreadableListIsListedAgain) {
+  transport_.answer(200, R"({"items":{}})");
+  transport_.answer(200, R"({"items":[]})");
+  transport_.answer(200, list());
+  run_over_pauses(2, 4);
+  EXPECT_THAT(notes_.all(), ElementsAre("abandon", "abandon", "commit"));
 }
 
 TEST_F(ReflectorTest, ForbiddenIsTriedUntilItIsAllowed) {
   for (int i = 0; i < 3; ++i) transport_.answer(403, R"({"kind":"Status","code":403,"reason":"Forbidden"})");
-  transport_.answer(200, "{}");
+  transport_.answer(200, list());
   run_over_pauses(3, 5);
   EXPECT_TRUE(reflector_.synced());
 }

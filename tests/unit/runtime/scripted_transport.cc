@@ -18,8 +18,13 @@ void ScriptedTransport::answer(int status, std::string body) {
 void ScriptedTransport::fail(base::ErrorCode code) { push({base::fail(code, "scripted failure")}); }
 
 void ScriptedTransport::lines(const std::vector<std::string>& lines, std::optional<base::ErrorCode> end) {
-  Step step{net::HttpResponse{.status = 200}};
-  for (const auto& line : lines) step.body += line + "\n";
+  std::string text;
+  for (const auto& line : lines) text += line + "\n";
+  part(std::move(text), end);
+}
+
+void ScriptedTransport::part(std::string text, std::optional<base::ErrorCode> end) {
+  Step step{.answer = net::HttpResponse{.status = 200}, .body = std::move(text)};
   if (end) step.answer = base::fail(*end, "scripted failure");
   push(std::move(step));
 }
@@ -53,6 +58,7 @@ base::Result<net::HttpResponse> ScriptedTransport::send(const net::HttpRequest& 
 base::Result<net::HttpResponse> ScriptedTransport::stream(const net::HttpRequest& request,
                                                           const net::BodySink& sink, std::stop_token stop) {
   auto step = next(request, std::move(stop));
+  if (step.answer && step.answer->status == 200) step.body += std::exchange(step.answer->body, {});
   if (!step.body.empty() && !sink(step.body))
     return base::fail(base::ErrorCode::kCancelled, "the sink had enough");
   return step.answer;

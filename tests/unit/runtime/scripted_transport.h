@@ -19,6 +19,8 @@ class ScriptedTransport final : public net::Transport {
   void fail(base::ErrorCode code);
   // A watch's lines, and how it ends.
   void lines(const std::vector<std::string>& lines, std::optional<base::ErrorCode> end = std::nullopt);
+  // A stream of any text, and how it ends.
+  void part(std::string text, std::optional<base::ErrorCode> end);
   // Ends the waiting at the end of the script: this answers from then on.
   void answer_rest(int status, std::string body);
   // The next request is not answered until stop.

@@ -25,6 +25,12 @@ ConfigMap make(const std::string& name, const std::string& version, const std::s
   return map;
 }
 
+std::vector<Store<ConfigMap>::Ptr> shared(const std::vector<ConfigMap>& maps) {
+  std::vector<Store<ConfigMap>::Ptr> all;
+  for (const auto& map : maps) all.push_back(std::make_shared<const ConfigMap>(map));
+  return all;
+}
+
 api::ObjectKey key(const std::string& name) { return {"lab", name}; }
 
 std::vector<std::string> names(const std::vector<Store<ConfigMap>::Ptr>& objects) {
@@ -100,7 +106,8 @@ TEST_F(StoreTest, ReplaceHoldsExactlyTheNewObjects) {
   writer_.apply(make("same", "2"));
   writer_.apply(make("changed", "3", "red"));
   const auto same = store_.get(key("same"));
-  const auto changes = writer_.replace({make("same", "2"), make("changed", "9", "blue"), make("new", "5")});
+  const auto changes =
+      writer_.replace(shared({make("same", "2"), make("changed", "9", "blue"), make("new", "5")}));
   EXPECT_THAT(names(store_.list()), ElementsAre("changed9", "new5", "same2"));
   EXPECT_EQ(store_.get(key("same")), same);
   ASSERT_EQ(changes.size(), 3U);
@@ -116,12 +123,12 @@ TEST_F(StoreTest, ReplaceHoldsExactlyTheNewObjects) {
 
 TEST_F(StoreTest, ADifferentUidUnderOneVersionIsAChange) {
   writer_.apply(make("a", "1", "red", "first"));
-  EXPECT_EQ(writer_.replace({make("a", "1", "red", "second")}).size(), 1U);
+  EXPECT_EQ(writer_.replace(shared({make("a", "1", "red", "second")})).size(), 1U);
 }
 
 // Pairs move together: a reader that sees half of a replace would see two versions.
 TEST_F(StoreTest, ReadersSeeAReplaceAsOneStep) {
-  writer_.replace({make("a", "0"), make("b", "0")});
+  writer_.replace(shared({make("a", "0"), make("b", "0")}));
   std::atomic<bool> torn = false;
   {
     std::vector<std::jthread> readers;
@@ -135,7 +142,7 @@ TEST_F(StoreTest, ReadersSeeAReplaceAsOneStep) {
       });
     }
     for (int i = 1; i <= 2000; ++i)
-      writer_.replace({make("a", std::to_string(i)), make("b", std::to_string(i))});
+      writer_.replace(shared({make("a", std::to_string(i)), make("b", std::to_string(i))}));
   }
   EXPECT_FALSE(torn);
 }

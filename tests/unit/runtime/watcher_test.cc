@@ -14,9 +14,8 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-struct Page {
+struct Listed {
   std::string version;
-  std::string more = {};
 };
 struct ListFails {
   ErrorCode code;
@@ -41,7 +40,7 @@ struct ProbeFails {
 struct Passes {
   base::Duration time;
 };
-using Input = std::variant<Page, ListFails, Event, ErrorEvent, Ends, Waited, Probed, ProbeFails, Passes>;
+using Input = std::variant<Listed, ListFails, Event, ErrorEvent, Ends, Waited, Probed, ProbeFails, Passes>;
 
 // What happens, and what is to be done then. No expectation: nothing is asked before the next input.
 struct Step {
@@ -56,8 +55,7 @@ struct Row {
 
 std::string text(const Watcher::Action& action) {
   if (const auto* list = std::get_if<Watcher::DoList>(&action)) {
-    return "list '" + list->resource_version + "' limit " + std::to_string(list->limit) +
-           (list->first_page ? "" : " continue " + list->continue_token);
+    return "list '" + list->resource_version + "'";
   }
   if (const auto* watch = std::get_if<Watcher::DoWatch>(&action)) return "watch " + watch->resource_version;
   return std::holds_alternative<Watcher::DoProbe>(action) ? "probe" : "wait";
@@ -67,7 +65,7 @@ struct Feed {
   Watcher& watcher;
   test::ManualClock& clock;
 
-  void operator()(const Page& page) { watcher.on_page(page.version, page.more); }
+  void operator()(const Listed& list) { watcher.on_listed(list.version); }
   void operator()(const ListFails& error) { watcher.on_list_error({error.code, "no"}); }
   void operator()(const Event& event) { watcher.on_event(event.type, event.version); }
   void operator()(const ErrorEvent& event) { watcher.on_error_event({event.code, "no"}); }
@@ -80,8 +78,8 @@ struct Feed {
   void operator()(const Passes& passes) { clock.advance(passes.time); }
 };
 
-const Step kListed{Page{"10"}, "watch 10"};
-const std::string kFirst = "list '0' limit 0";
+const Step kListed{Listed{"10"}, "watch 10"};
+const std::string kFirst = "list '0'";
 
 const std::vector<Row> kRows{
     {"AfterAListItWatchesFromTheListsVersion", {kListed}},
@@ -91,7 +89,7 @@ const std::vector<Row> kRows{
     {"AnEventWithoutAVersionDoesNot", {kListed, {Event{"ADDED", ""}}, {Ends{}, "watch 10"}}},
     {"AQuietWatchThatLastedIsNoFailure", {kListed, {Passes{seconds(1)}}, {Ends{}, "watch 10"}}},
     {"AVeryShortWatchIsListedAfterAPause",
-     {kListed, {Passes{milliseconds(999)}}, {Ends{}, "wait"}, {Waited{}, "list '10' limit 0"}}},
+     {kListed, {Passes{milliseconds(999)}}, {Ends{}, "wait"}, {Waited{}, "list '10'"}}},
     {"AShortWatchWithABookmarkIsNot", {kListed, {Event{"BOOKMARK", "11"}}, {Ends{}, "watch 11"}}},
     {"ALostConnectionIsResumedAfterAPauseAndAQuestion",
      {kListed,
@@ -105,21 +103,21 @@ const std::vector<Row> kRows{
      {kListed,
       {Ends{ErrorCode::kTransport}, "wait"},
       {Waited{}, "probe"},
-      {Probed{"9"}, "list '' limit 500"},
-      {Page{"9"}, "watch 9"}}},
+      {Probed{"9"}, "list ''"},
+      {Listed{"9"}, "watch 9"}}},
     {"AServerThatStaysAwayIsListed",
      {kListed,
       {Ends{ErrorCode::kTransport}, "wait"},
       {Waited{}, "probe"},
       {ProbeFails{ErrorCode::kTransport}, "wait"},
-      {Waited{}, "list '10' limit 0"}}},
+      {Waited{}, "list '10'"}}},
     {"AConnectionThatIsLostTwiceIsListed",
      {kListed,
       {Ends{ErrorCode::kTransport}, "wait"},
       {Waited{}, "probe"},
       {Probed{"10"}, "watch 10"},
       {Ends{ErrorCode::kTransport}, "wait"},
-      {Waited{}, "list '10' limit 0"}}},
+      {Waited{}, "list '10'"}}},
     {"AConnectionThatIsLostNowAndThenIsResumed",
      {kListed,
       {Ends{ErrorCode::kTransport}, "wait"},
@@ -131,25 +129,22 @@ const std::vector<Row> kRows{
       {Probed{"11"}, "watch 11"}}},
     {"TooManyRequestsIsResumed",
      {kListed, {Ends{ErrorCode::kTooManyRequests}, "wait"}, {Waited{}, "watch 10"}}},
-    {"AnInternalErrorIsListed",
-     {kListed, {Ends{ErrorCode::kServer}, "wait"}, {Waited{}, "list '10' limit 0"}}},
-    {"AnUnreadableStreamIsListed",
-     {kListed, {Ends{ErrorCode::kParse}, "wait"}, {Waited{}, "list '10' limit 0"}}},
-    {"AForbiddenWatchIsListed",
-     {kListed, {Ends{ErrorCode::kForbidden}, "wait"}, {Waited{}, "list '10' limit 0"}}},
+    {"AnInternalErrorIsListed", {kListed, {Ends{ErrorCode::kServer}, "wait"}, {Waited{}, "list '10'"}}},
+    {"AnUnreadableStreamIsListed", {kListed, {Ends{ErrorCode::kParse}, "wait"}, {Waited{}, "list '10'"}}},
+    {"AForbiddenWatchIsListed", {kListed, {Ends{ErrorCode::kForbidden}, "wait"}, {Waited{}, "list '10'"}}},
     {"GoneAtTheWatchsStartIsListedAtTheLastVersion",
-     {kListed, {Ends{ErrorCode::kExpired}, "wait"}, {Waited{}, "list '10' limit 0"}}},
+     {kListed, {Ends{ErrorCode::kExpired}, "wait"}, {Waited{}, "list '10'"}}},
     {"GoneInsideTheStreamIsListedAtTheLastVersion",
      {kListed,
       {Event{"ADDED", "14"}},
       {ErrorEvent{ErrorCode::kExpired}},
       {Ends{}, "wait"},
-      {Waited{}, "list '14' limit 0"}}},
+      {Waited{}, "list '14'"}}},
     {"AnErrorEventCountsMoreThanHowTheStreamEnded",
      {kListed,
       {ErrorEvent{ErrorCode::kExpired}},
       {Ends{ErrorCode::kTransport}, "wait"},
-      {Waited{}, "list '10' limit 0"}}},
+      {Waited{}, "list '10'"}}},
     {"AnErrorEventIsForgottenByTheNextWatch",
      {kListed,
       {ErrorEvent{ErrorCode::kTooManyRequests}},
@@ -160,55 +155,31 @@ const std::vector<Row> kRows{
     {"GoneOnAListIsListedAtOnceWithoutAVersion",
      {kListed,
       {Ends{ErrorCode::kExpired}, "wait"},
-      {Waited{}, "list '10' limit 0"},
-      {ListFails{ErrorCode::kExpired}, "list '' limit 500"},
-      {Page{"20"}, "watch 20"}}},
+      {Waited{}, "list '10'"},
+      {ListFails{ErrorCode::kExpired}, "list ''"},
+      {Listed{"20"}, "watch 20"}}},
     {"TooLargeOnAListIsListedAtOnceWithoutAVersion",
      {kListed,
       {Ends{ErrorCode::kServer}, "wait"},
-      {Waited{}, "list '10' limit 0"},
-      {ListFails{ErrorCode::kTooLargeVersion}, "list '' limit 500"},
-      {Page{"8"}, "watch 8"}}},
+      {Waited{}, "list '10'"},
+      {ListFails{ErrorCode::kTooLargeVersion}, "list ''"},
+      {Listed{"8"}, "watch 8"}}},
     {"TooLargeOnAWatchIsListedWithoutAVersion",
-     {kListed, {Ends{ErrorCode::kTooLargeVersion}, "wait"}, {Waited{}, "list '' limit 500"}}},
+     {kListed, {Ends{ErrorCode::kTooLargeVersion}, "wait"}, {Waited{}, "list ''"}}},
     {"TheQuorumListIsForOnce",
-     {{ListFails{ErrorCode::kTooLargeVersion}, "list '' limit 500"},
-      {Page{"20"}, "watch 20"},
+     {{ListFails{ErrorCode::kTooLargeVersion}, "list ''"},
+      {Listed{"20"}, "watch 20"},
       {Ends{ErrorCode::kServer}, "wait"},
-      {Waited{}, "list '20' limit 0"}}},
+      {Waited{}, "list '20'"}}},
     {"AQuorumListThatIsGoneTooHasToWait",
-     {{ListFails{ErrorCode::kExpired}, "list '' limit 500"},
+     {{ListFails{ErrorCode::kExpired}, "list ''"},
       {ListFails{ErrorCode::kExpired}, "wait"},
-      {Waited{}, "list '' limit 500"}}},
-    {"PagesFollowTheirTokenWithoutAVersion",
-     {{ListFails{ErrorCode::kExpired}, "list '' limit 500"},
-      {Page{"20", "a"}, "list '' limit 500 continue a"},
-      {Page{"20", "b"}, "list '' limit 500 continue b"},
-      {Page{"20"}, "watch 20"}}},
-    {"TheVersionIsTheFirstPages",
-     {{Page{"20", "a"}, "list '' limit 500 continue a"}, {Page{"21"}, "watch 20"}}},
-    {"AnExpiredTokenIsOneFullListAtTheFirstVersion",
-     {{ListFails{ErrorCode::kExpired}, "list '' limit 500"},
-      {Page{"20", "a"}, "list '' limit 500 continue a"},
-      {ListFails{ErrorCode::kExpired}, "list '' limit 0"},
-      {Page{"25"}, "watch 25"}}},
-    {"AnExpiredTokenOfAListAtAVersionKeepsTheVersion",
-     {{Page{"20", "a"}, "list '' limit 500 continue a"}, {ListFails{ErrorCode::kExpired}, kFirst}}},
-    {"AFullListThatFailsEndsInPagesAgain",
-     {{ListFails{ErrorCode::kExpired}, "list '' limit 500"},
-      {Page{"20", "a"}, "list '' limit 500 continue a"},
-      {ListFails{ErrorCode::kExpired}, "list '' limit 0"},
-      {ListFails{ErrorCode::kServer}, "wait"},
-      {Waited{}, "list '' limit 500"}}},
-    {"ALaterPageThatFailsBeginsANewCollection",
-     {{Page{"20", "a"}, "list '' limit 500 continue a"},
-      {ListFails{ErrorCode::kTransport}, "wait"},
-      {Waited{}, kFirst}}},
+      {Waited{}, "list ''"}}},
     {"AFailedListIsTriedAgainAfterAPause", {{ListFails{ErrorCode::kTransport}, "wait"}, {Waited{}, kFirst}}},
     {"UnauthorizedIsTriedAgain", {{ListFails{ErrorCode::kUnauthorized}, "wait"}, {Waited{}, kFirst}}},
     {"ForbiddenIsTriedAgain", {{ListFails{ErrorCode::kForbidden}, "wait"}, {Waited{}, kFirst}}},
-    {"AListWithoutAVersionIsNotWatched", {{Page{""}, "wait"}, {Waited{}, kFirst}}},
-    {"AListAtVersionZeroIsNotWatched", {{Page{"0"}, "wait"}, {Waited{}, kFirst}}},
+    {"AListWithoutAVersionIsNotWatched", {{Listed{""}, "wait"}, {Waited{}, kFirst}}},
+    {"AListAtVersionZeroIsNotWatched", {{Listed{"0"}, "wait"}, {Waited{}, kFirst}}},
 };
 
 class WatcherTable : public ::testing::TestWithParam<Row> {};
@@ -230,32 +201,23 @@ TEST_P(WatcherTable, DoesAsTheTableSays) {
 INSTANTIATE_TEST_SUITE_P(Rules, WatcherTable, ::testing::ValuesIn(kRows),
                          [](const auto& row) { return row.param.name; });
 
-TEST(Watcher, TellsWhenACollectionIsComplete) {
-  test::ManualClock clock;
-  Watcher watcher(clock, 1);
-  watcher.next();
-  EXPECT_FALSE(watcher.on_page("5", "more"));
-  watcher.next();
-  EXPECT_TRUE(watcher.on_page("5", ""));
-}
-
 TEST(Watcher, TellsThatTheServerWentBack) {
   test::ManualClock clock;
   Watcher watcher(clock, 1);
   watcher.next();
-  watcher.on_page("100", "");
+  watcher.on_listed("100");
   EXPECT_FALSE(watcher.went_back());
   watcher.next();
   watcher.on_watch_end(base::Error{ErrorCode::kServer, "no"});
   watcher.on_waited();
   watcher.next();
-  watcher.on_page("99", "");
+  watcher.on_listed("99");
   EXPECT_TRUE(watcher.went_back());
   watcher.next();
   watcher.on_watch_end(base::Error{ErrorCode::kServer, "no"});
   watcher.on_waited();
   watcher.next();
-  watcher.on_page("99", "");
+  watcher.on_listed("99");
   EXPECT_FALSE(watcher.went_back());
 }
 
@@ -265,7 +227,7 @@ TEST(Watcher, WatchesEndAtDifferentTimesBetweenFiveAndTenMinutes) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Watcher watcher(clock, seed);
     watcher.next();
-    watcher.on_page("5", "");
+    watcher.on_listed("5");
     timeouts.insert(std::get<Watcher::DoWatch>(watcher.next()).timeout);
   }
   EXPECT_GE(*timeouts.begin(), seconds(300));
@@ -315,9 +277,7 @@ TEST(Watcher, CountsRestartsAndLists) {
   test::ManualClock clock;
   Watcher watcher(clock, 7);
   watcher.next();
-  watcher.on_page("5", "more");
-  watcher.next();
-  watcher.on_page("5", "");
+  watcher.on_listed("5");
   watcher.next();
   EXPECT_EQ(watcher.lists(), 1U);
   EXPECT_EQ(watcher.restarts(), 0U);
