@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/heap.h"
 #include "controllers/gpujob/reconciler.h"
 #include "controllers/gpunode/node_marker.h"
 #include "controllers/gpupool/reconciler.h"
@@ -193,6 +194,7 @@ int run(const Options& options) {
 }  // namespace gpupool
 
 int main(int argc, char** argv) {
+  gpupool::base::return_large_blocks();
   const auto parsed = gpupool::parse_options(argc, argv);
   if (const auto* code = std::get_if<int>(&parsed)) return *code;
   return gpupool::run(std::get<gpupool::Options>(parsed));

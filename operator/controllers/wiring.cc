@@ -69,7 +69,8 @@ void on_node(const Change<api::Node>& change, const Caches& caches, PoolQueue& p
   const auto& any = change.after ? *change.after : *change.before;
   pool_queue.node_changed(any.metadata.name);
   for (const auto& node : {change.before, change.after}) {
-    if (node != nullptr) wake_pools_of(*node, caches, queues.pools, priority_of(change));
+    if (node != nullptr && concerns_pools(change))
+      wake_pools_of(*node, caches, queues.pools, priority_of(change));
   }
   wake_holder(caches, queues.jobs, any, priority_of(change));
   const bool was_marked = change.before && marked(*change.before);
@@ -78,19 +79,19 @@ void on_node(const Change<api::Node>& change, const Caches& caches, PoolQueue& p
   if (change.after) queues.marks.add(any.metadata.key(), priority_of(change));
 }
 
-void wake_sharing_pools(const Caches& caches, PoolQueue& pool_queue, const Queues& queues,
-                        Priority priority) {
-  pool_queue.slices_changed();
-  for (const auto& pool : caches.pools.store().list()) {
-    if (pool->spec.sharing) queues.pools.add(pool->metadata.key(), priority);
-  }
+// What is on the node, or reported of it, has changed.
+void wake_pool_of(const std::string& name, const Caches& caches, PoolQueue& pool_queue, const Queues& queues,
+                  Priority priority) {
+  pool_queue.node_changed(name);
+  const auto node = caches.nodes.store().get({"", name});
+  if (node != nullptr) wake_pools_of(*node, caches, queues.pools, priority);
 }
 
 void on_report(const Change<api::GpuNode>& change, const Caches& caches, PoolQueue& pool_queue,
                const Queues& queues) {
   const auto& key = (change.after ? change.after : change.before)->metadata.key();
   pool_queue.reported(key.name, change.after.get());
-  wake_sharing_pools(caches, pool_queue, queues, priority_of(change));
+  wake_pool_of(key.name, caches, pool_queue, queues, priority_of(change));
   queues.marks.add(key, priority_of(change));
 }
 
@@ -103,9 +104,10 @@ void on_sharing_pod(const Change<api::Pod>& change, const Caches& caches, PoolQu
     return pod != nullptr && !pod->spec.node_name.empty() && !planning::has_ended(*pod);
   };
   if (!change.after) pool_queue.pod_gone(any);
-  if (holds(change.before) == holds(change.after)) return;
-  wake_sharing_pools(caches, pool_queue, queues, priority_of(change));
-  if (!holds(change.after)) queues.marks.add({"", any.spec.node_name});
+  const bool same = holds(change.before) == holds(change.after);
+  if (same && change.after) return;
+  wake_pool_of(any.spec.node_name, caches, pool_queue, queues, priority_of(change));
+  if (!same && !holds(change.after)) queues.marks.add({"", any.spec.node_name});
 }
 
 // Only the beginning and the end of one; a node that carries nothing of it any more is free from its end on.

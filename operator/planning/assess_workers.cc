@@ -47,7 +47,7 @@ Evidence evidence_of(const api::ContainerStatus* worker) {
 std::string disruption(const api::Pod& pod) {
   for (const auto& condition : pod.status.conditions) {
     if (condition.type == "DisruptionTarget" && condition.status == "True") {
-      return "disrupted (" + condition.reason + ")" +
+      return "disrupted (" + condition.reason.string() + ")" +
              (condition.message.empty() ? "" : ": " + condition.message);
     }
   }
@@ -133,7 +133,7 @@ std::string why_pending(const api::Pod& pod, const api::ContainerStatus* worker)
   }
   for (const auto& condition : pod.status.conditions) {
     if (condition.type == "PodScheduled" && condition.status == "False") {
-      return condition.reason + ": " + condition.message;
+      return condition.reason.string() + ": " + condition.message;
     }
   }
   return "starting";

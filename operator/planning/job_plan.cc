@@ -29,6 +29,7 @@ Step plan_deletion(const Observation& seen) {
 
 Step plan_job(const Observation& seen) {
   const auto& status = seen.job.status;
+  if (auto first = take_new_nodes(seen)) return *std::move(first);
   if (auto lost = plan_lost_nodes(seen)) return *std::move(lost);
   if (seen.job.metadata.deleting()) return plan_deletion(seen);
   if (!holds_nodes(status)) return plan_queued(seen);

@@ -36,10 +36,15 @@ struct Observation {
   std::function<std::vector<api::NodeRef>(const std::vector<std::string>& kept)> replace = {};
   // For how long the operator itself has seen this node not ready.
   std::function<base::Duration(const api::Node&)> not_ready_for = {};
+  // Whether this process has deleted what made the pod: LeaseEnds::has_deleted_maker_of.
+  std::function<bool(const api::Pod&)> maker_deleted = [](const api::Pod&) { return false; };
   std::string worker_container = {};
   base::WallTime now = {};
+  // Until workers that have ended are to be counted in the status, if that is all there is to say.
+  base::Duration until_count = base::Duration::zero();
   // What this pass of the reconcile has done or found out already.
   bool live = false;           // pods and children were read from the server, not from the cache
+  bool end_shown = false;      // the caches are as good as that: LeaseEnds::shown
   bool nodes_taken = false;    // all nodes of the lease carry its value
   bool children_made = false;  // all children of the lease exist and are ours
   bool children_late = false;  // they could not be made at once, and it is not known why or for how long
@@ -62,8 +67,10 @@ struct WriteStatus {
   api::GpuJobStatus status;
   std::optional<Note> note = std::nullopt;  // told as an event once the write has succeeded
 };
-struct TakeNodes {
-};  // the lease's nodes get its taint, label and annotation; stale ones of this job are swapped
+struct TakeNodes {  // the lease's nodes get its taint, label and annotation; stale ones of this job are
+                    // swapped
+  std::vector<api::NodeRef> only = {};  // empty: all of them
+};
 struct CreateChildren {};
 struct DropWorkers {  // deletes these, and takes the worker finalizer off pods that have ended
   std::vector<Child> children;
@@ -79,6 +86,7 @@ struct DropWorkers {  // deletes these, and takes the worker finalizer off pods 
 struct FreeNodes {  // taint, label and annotation of this job go; then the status is written
   std::vector<api::NodeRef> nodes;
   WriteStatus then;
+  bool job_goes = false;  // in its place our finalizer is taken off: nobody could read it any more
   std::shared_ptr<const api::Pod> witness = nullptr;  // sole_success; let go once the nodes are free
 };
 struct RestoreService {};  // of a gang that runs

@@ -109,7 +109,7 @@ Step plan_suspended(const Observation& seen) {
 std::optional<Step> standing_stall(const Observation& seen) {
   const auto* stalled = api::find_condition(seen.job.status.conditions, "Stalled");
   if (stalled == nullptr || stalled->status != "True") return std::nullopt;
-  const Problem problem{stalled->reason, stalled->message};
+  const Problem problem{stalled->reason.string(), stalled->message.string()};
   const bool same_spec = stalled->observed_generation == seen.job.metadata.generation;
   // What gpupool itself had against the template would have been found again: the pool has changed.
   const bool by_server = !problem.message.starts_with("spec.template");

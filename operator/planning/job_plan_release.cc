@@ -101,11 +101,25 @@ std::optional<Step> leave_silent_nodes(const Observation& seen) {
       Note{true, api::reason::kNodeLost, "lost " + join_names(stuck) + " while a worker ended there"}};
 }
 
+// Only our finalizer holds the job, and nothing is left for which it should.
+bool goes_with_its_nodes(const api::GpuJob& job) {
+  return job.metadata.deleting() && job.status.lease->lost.empty() &&
+         job.metadata.finalizers == std::vector<std::string>{api::kLease};
+}
+
+// Whoever made the pod is not in the cache, but may be there. Deleted first, the pod would only be made anew.
+bool maker_is_unseen(const Observation& seen, const api::Pod& pod) {
+  if (seen.live || !seen.job.status.lease || seen.maker_deleted(pod)) return false;
+  return std::none_of(seen.children.begin(), seen.children.end(),
+                      [&](const Child& child) { return child.uid == pod.metadata.controller_uid(); });
+}
+
 // The nodes are free of our marks, and then the status says so.
 step::FreeNodes give_back(const Observation& seen, std::optional<Note> note) {
   const auto& lease = *seen.job.status.lease;
   return {lease.shared() ? std::vector<api::NodeRef>() : lease.nodes,
-          {after_release(seen, seen.job.status), std::move(note)}};
+          {after_release(seen, seen.job.status), std::move(note)},
+          goes_with_its_nodes(seen.job)};
 }
 
 // The only worker has succeeded: its Job goes, the node, and only then the pod. Nothing if it is not so.
@@ -136,6 +150,7 @@ std::optional<Step> drop_stale_workers(const Observation& seen, const std::strin
   }
   for (const auto& pod : seen.pods) {
     if (pod->metadata.label(api::kLease) == keep) continue;
+    if (!pod->metadata.deleting() && maker_is_unseen(seen, *pod)) return step::LookLive{};
     if (!pod->metadata.deleting()) drop.pods_to_delete.push_back({pod, has_result(*pod)});
     if (is_forgotten(seen, *pod)) drop.pods_to_nudge.push_back(pod);
     const bool ended = has_ended(*pod) || node_is_gone(seen, *pod);
@@ -163,7 +178,7 @@ Step plan_releasing(const Observation& seen) {
   if (auto end = end_after_success(seen)) return *std::move(end);
   if (auto drop = drop_stale_workers(seen, "")) return *std::move(drop);
   if (stale_workers_run(seen, "")) return look_again(seen);
-  if (!seen.live) return step::LookLive{};
+  if (!seen.live && !seen.end_shown) return step::LookLive{};
   const auto& lease = *seen.job.status.lease;
   return give_back(seen, Note{false, lease.shared() ? "SlicesReleased" : "NodesReleased",
                               "gave back " + summarize_nodes(lease.nodes)});

@@ -1,5 +1,6 @@
 // From one attempt to the next: on the same nodes, on others, or by way of the queue.
 #include <algorithm>
+#include <iterator>
 
 #include "api/v1alpha1/reasons.h"
 #include "planning/assess_workers.h"
@@ -45,12 +46,12 @@ Step next_attempt(const Observation& seen, api::GpuJobStatus status, const Probl
                  Note{true, why.reason, why.message});
 }
 
-// The value that the node carries: while nodes are swapped to a new one, some still have the old.
-std::string mark_on(const Observation& seen, const std::string& name) {
+// The job's value that the node carries: while nodes are swapped to a new one, some still have the old.
+std::optional<std::string> own_mark(const Observation& seen, const std::string& name) {
   const auto node = seen.node(name);
   const auto value = node != nullptr ? api::parse_lease_value(lease_taint(*node)) : std::nullopt;
   const bool ours = value && value->job_uid == seen.job.metadata.uid;
-  return ours ? value->to_string() : seen.job.status.lease->id;
+  return ours ? std::optional(value->to_string()) : std::nullopt;
 }
 
 // Whether a crash that is being made good may have come from the loss of these nodes: a worker of the
@@ -66,7 +67,9 @@ bool explains_crash(const Observation& seen, const std::set<std::string>& lost) 
 
 void keep_as_lost(const Observation& seen, const std::set<std::string>& names, api::Lease& lease) {
   for (const auto& node : lease.nodes) {
-    if (names.contains(node.name)) lease.lost.push_back({node.name, node.uid, mark_on(seen, node.name)});
+    if (!names.contains(node.name)) continue;
+    lease.lost.push_back(
+        {node.name, node.uid, own_mark(seen, node.name).value_or(seen.job.status.lease->id)});
   }
 }
 
@@ -123,6 +126,19 @@ std::optional<Step> leave_nodes(const Observation& seen) {
   return restart_without(seen, std::move(status), leaving,
                          {reason::kNodeLost, "lost " + join_names(lost) + "; the attempt is not charged" +
                                                  (refund ? ", nor is the crash that came before it" : "")});
+}
+
+std::optional<Step> take_new_nodes(const Observation& seen) {
+  const auto& lease = seen.job.status.lease;
+  if (!lease || lease->shared() || lease->state != state::kRestarting || seen.nodes_taken)
+    return std::nullopt;
+  step::TakeNodes take;
+  std::copy_if(lease->nodes.begin(), lease->nodes.end(), std::back_inserter(take.only),
+               [&](const api::NodeRef& ref) { return !own_mark(seen, ref.name); });
+  if (take.only.empty() || seen.job.metadata.deleting() || interrupt_before_workers(seen))
+    return std::nullopt;
+  if (!nodes_to_leave(seen).empty()) return std::nullopt;
+  return take;
 }
 
 std::optional<Step> await_nodes(const Observation& seen, const std::set<std::string>& names) {

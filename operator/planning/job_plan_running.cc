@@ -138,6 +138,16 @@ bool service_is_missing(const Observation& seen) {
 
 constexpr base::Duration kBlockedRetry = std::chrono::seconds(5);
 
+// Only that workers have succeeded which ran. What else changes the counts is told at once: a lost pod is
+// recognized by them.
+bool only_ends(const api::GpuJobStatus& before, api::GpuJobStatus after) {
+  const auto all = [](const api::WorkerCounts& workers) { return workers.running + workers.succeeded; };
+  if (all(before.workers) != all(after.workers) || after.workers.succeeded < before.workers.succeeded)
+    return false;
+  after.workers = before.workers;
+  return after == before;
+}
+
 Step show_progress(const Observation& seen, const Views& views) {
   auto status = seen.job.status;
   const auto total = static_cast<std::int64_t>(views.size());
@@ -187,6 +197,8 @@ Step show_progress(const Observation& seen, const Views& views) {
   }
   settle_status(status, seen.job.metadata.generation, stalled, seen.now);
   if (status == seen.job.status) return step::Idle{again};
+  if (seen.until_count > base::Duration::zero() && only_ends(seen.job.status, status))
+    return step::Idle{again ? std::min(*again, seen.until_count) : seen.until_count};
   return step::WriteStatus{std::move(status), std::move(note)};
 }
 

@@ -62,6 +62,9 @@ Step restart_without(const Observation& seen, api::GpuJobStatus status, const st
 std::optional<Step> leave_nodes(const Observation& seen);
 // Says that the job waits for these nodes; nothing if there are none.
 std::optional<Step> await_nodes(const Observation& seen, const std::set<std::string>& names);
+// Between two attempts: takes those that replace lost ones, before the old workers have ended; nothing if
+// there are none to take, or the lease will not come to its next attempt.
+std::optional<Step> take_new_nodes(const Observation& seen);
 // Adds the nodes of the lease with these names to its lost ones, which keep their taint.
 void keep_as_lost(const Observation& seen, const std::set<std::string>& names, api::Lease& lease);
 // For people: comma-separated, cut when long.

@@ -27,6 +27,8 @@ struct SliceDemand {
   }
 };
 
+}  // namespace
+
 // One pass over a pool's queue.
 class SlicePass {
  public:
@@ -80,11 +82,13 @@ class SlicePass {
   }
 
   // The job could run if others gave back: nobody behind it may take what it waits for.
-  Verdict wait(const SliceDemand& demand, const Nodes& wanted, bool behind) {
+  Verdict wait(const SliceDemand& demand, const Nodes& wanted) {
+    const bool behind = unclaimed(wanted).size() < wanted.size();
     for (const auto* node : wanted) kept_for_others_.insert(node->node.name);
-    const std::string message = "waiting in pool " + pool_.metadata.name + " for slices for " + demand.text();
-    return behind ? Verdict{{}, reason::kBehindOthers, message + "; jobs before it in the queue come first"}
-                  : Verdict{{}, reason::kWaitingForNodes, message};
+    return {{},
+            reason::kWaitingForNodes,
+            "waiting in pool " + pool_.metadata.name + " for slices for " + demand.text() +
+                (behind ? "; jobs before it in the queue come first" : "")};
   }
 
   Verdict decide_any(const SliceDemand& demand) {
@@ -100,7 +104,7 @@ class SlicePass {
     const auto open = open_nodes(all, demand);
     if (const auto now = choose(unclaimed(open))) return grant(*now);
     const auto possible = open_nodes(usable(empty_), demand);
-    if (choose(possible)) return wait(demand, possible, choose(open).has_value());
+    if (choose(possible)) return wait(demand, possible);
     const auto sound = usable(sound_);
     if (choose(sound)) {
       return {
@@ -149,7 +153,7 @@ class SlicePass {
     }
     const auto now = place(named);
     if (now && unclaimed(named).size() == named.size()) return grant(*now);
-    return wait(demand, named, now.has_value());
+    return wait(demand, named);
   }
 
   const api::GpuPool& pool_;
@@ -160,14 +164,28 @@ class SlicePass {
   std::set<std::string> kept_for_others_;
 };
 
-}  // namespace
+SlicePlan::SlicePlan(const api::GpuPool& pool, std::vector<SharedNode> nodes, const WaitingLine& line)
+    : pass_(std::make_unique<SlicePass>(pool, std::move(nodes))) {
+  for (const auto& job : line.in_order()) append(line.find(job->metadata.key())->place(), *job);
+}
+
+SlicePlan::~SlicePlan() = default;
+
+void SlicePlan::append(const Place& place, const api::GpuJob& job) {
+  places_.insert(places_.end(), place);
+  verdicts_[place.key] = pass_->decide(job);
+}
+
+bool SlicePlan::leave(const Place& place) {
+  const bool first = !places_.empty() && *places_.begin() == place;
+  places_.erase(place);
+  verdicts_.erase(place.key);
+  return first;
+}
 
 std::map<api::ObjectKey, Verdict> plan_slices(const api::GpuPool& pool, std::vector<SharedNode> nodes,
                                               const WaitingLine& line) {
-  SlicePass pass(pool, std::move(nodes));
-  std::map<api::ObjectKey, Verdict> verdicts;
-  for (const auto& job : line.in_order()) verdicts[job->metadata.key()] = pass.decide(*job);
-  return verdicts;
+  return SlicePlan(pool, std::move(nodes), line).verdicts();
 }
 
 }  // namespace gpupool::planning

@@ -46,15 +46,15 @@ QueuePlan::QueuePlan(std::shared_ptr<const api::GpuPool> pool, const std::vector
 }
 
 void QueuePlan::append(const WaitingLine::Where& where) {
-  last_ = where.place;
-  if (!refused_.contains(where.demand)) decide(where.demand, where.place.key);
+  last_ = where.place();
+  if (!refused_.contains(where.demand())) decide(where.demand(), where.place().key);
 }
 
 std::optional<Verdict> QueuePlan::verdict(const WaitingLine::Where& where) const {
-  if (const auto got = granted_.find(where.place.key); got != granted_.end()) return got->second;
-  const auto refusal = refused_.find(where.demand);
-  if (refusal == refused_.end() || is_last(where.place)) return std::nullopt;
-  return refusal->second.first == where.place.key ? refusal->second.to_first : refusal->second.to_others;
+  if (const auto got = granted_.find(where.place().key); got != granted_.end()) return got->second;
+  const auto refusal = refused_.find(where.demand());
+  if (refusal == refused_.end() || is_last(where.place())) return std::nullopt;
+  return refusal->second.first == where.place().key ? refusal->second.to_first : refusal->second.to_others;
 }
 
 bool QueuePlan::gave(const PoolNode& node) const {
@@ -128,13 +128,13 @@ Verdict QueuePlan::wait(const Demand& demand, const Nodes& wanted) {
   auto candidate = nodes_.begin();
   for (const auto* node : wanted) {  // in order of name, as they are
     while (candidate->node != node) ++candidate;
-    // What was given away is as good as leased.
-    behind = behind || (candidate->kept && !candidate->given && !node->leased);
+    behind = behind || candidate->kept;  // free or not: that changes with every job that ends
     candidate->kept = true;
   }
-  const std::string message = "waiting in pool " + pool_->metadata.name + " for nodes for " + demand.text();
-  return behind ? Verdict{{}, reason::kBehindOthers, message + "; jobs before it in the queue come first"}
-                : Verdict{{}, reason::kWaitingForNodes, message};
+  return {{},
+          reason::kWaitingForNodes,
+          "waiting in pool " + pool_->metadata.name + " for nodes for " + demand.text() +
+              (behind ? "; jobs before it in the queue come first" : "")};
 }
 
 // Not even if all gave back.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "api/v1alpha1/names.h"
 #include "base/quantity.h"
@@ -166,6 +167,14 @@ void summarize(SharedNode& node) {
 }
 
 }  // namespace
+
+bool SharedNode::operator==(const SharedNode& other) const {
+  const auto rest = [](const SharedNode& all) {
+    return std::tie(all.node, all.marked, all.unusable, all.notes, all.gpus, all.advertised, all.held);
+  };
+  return rest(*this) == rest(other) && claims.size() == other.claims.size() &&
+         std::is_permutation(claims.begin(), claims.end(), other.claims.begin());
+}
 
 void add_claim(SharedNode& node, std::int64_t slices) {
   node.held += slices;

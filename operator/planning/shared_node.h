@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -23,6 +24,7 @@ struct SharedGpu {
   bool healthy = true;
   std::int64_t healthy_slices = 0;
   std::int64_t free = 0;  // healthy, and in no pod that is known to be on this GPU; negative if overbooked
+  bool operator==(const SharedGpu&) const = default;
 };
 
 // Slices that one worker has or will have on this node, nobody knows on which GPU: reserved by a lease, or in
@@ -31,6 +33,7 @@ struct Claim {
   std::int64_t slices = 0;
   std::int64_t gpus = 1;  // that they are spread over; more than one only for whole GPUs
   std::int64_t per_gpu() const { return (slices + gpus - 1) / gpus; }
+  auto operator<=>(const Claim&) const = default;
 };
 
 // A node of a sharing pool.
@@ -40,9 +43,10 @@ struct SharedNode {
   std::string unusable;            // why nothing of it can be used; empty: it can
   std::vector<std::string> notes;  // GPUs left out, and why
   std::vector<SharedGpu> gpus;     // that the pool may use, in order of index
-  std::vector<Claim> claims;
-  std::int64_t advertised = 0;  // slices that the kubelet can hand out (status.allocatable)
-  std::int64_t held = 0;        // slices of it that pods and claims have, on whichever GPU
+  std::vector<Claim> claims;       // their order means nothing
+  std::int64_t advertised = 0;     // slices that the kubelet can hand out (status.allocatable)
+  std::int64_t held = 0;           // slices of it that pods and claims have, on whichever GPU
+  bool operator==(const SharedNode& other) const;
 };
 
 // One more worker with these slices. On a node with one GPU that works there is no doubt where they are.

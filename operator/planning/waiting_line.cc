@@ -20,35 +20,34 @@ std::string Demand::text() const {
 
 bool WaitingLine::put(Job job, std::uint64_t arrival) {
   const auto& metadata = job->metadata;
-  const auto key = metadata.key();
   const Place place{-job->spec.priority, metadata.creation_timestamp.value_or(base::WallTime::max()), arrival,
-                    key};
-  const auto known = where_.find(key);
-  const bool same_spec = known != where_.end() && known->second.uid == metadata.uid &&
-                         known->second.generation == metadata.generation;
-  if (same_spec && known->second.where.place == place) {
-    groups_[known->second.where.demand][place] = std::move(job);
+                    metadata.key()};
+  const auto known = where_.find(place.key);
+  const bool same_spec = known != where_.end() && known->job()->metadata.uid == metadata.uid &&
+                         known->job()->metadata.generation == metadata.generation;
+  if (same_spec && known->place() == place) {
+    known->entry_->second = std::move(job);
     return false;
   }
-  auto demand = same_spec ? known->second.where.demand : demand_of(*job);
-  remove(key);
-  where_[key] = {{demand, place}, metadata.uid, metadata.generation};
-  groups_[std::move(demand)].emplace(place, std::move(job));
+  auto demand = same_spec ? known->demand() : demand_of(*job);
+  remove(place.key);
+  const auto group = groups_.try_emplace(std::move(demand)).first;
+  where_.insert(Where(group, group->second.emplace(place, std::move(job)).first));
   return true;
 }
 
 void WaitingLine::remove(const api::ObjectKey& key) {
   const auto known = where_.find(key);
   if (known == where_.end()) return;
-  const auto group = groups_.find(known->second.where.demand);
-  group->second.erase(known->second.where.place);
-  if (group->second.empty()) groups_.erase(group);
+  const auto [group, entry] = std::pair(known->group_, known->entry_);
   where_.erase(known);
+  group->second.erase(entry);
+  if (group->second.empty()) groups_.erase(group);
 }
 
 const WaitingLine::Where* WaitingLine::find(const api::ObjectKey& key) const {
   const auto known = where_.find(key);
-  return known == where_.end() ? nullptr : &known->second.where;
+  return known == where_.end() ? nullptr : &*known;
 }
 
 std::vector<WaitingLine::Job> WaitingLine::in_order() const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,11 +37,28 @@ struct Place {
 // The jobs of one pool that wait, in order and by demand. A change costs the logarithm of their number.
 class WaitingLine {
  public:
+  WaitingLine() = default;
+  WaitingLine(const WaitingLine&) = delete;  // it refers to itself
+  WaitingLine& operator=(const WaitingLine&) = delete;
+  WaitingLine(WaitingLine&&) = default;
+  WaitingLine& operator=(WaitingLine&&) = default;
+  ~WaitingLine() = default;
+
   using Job = std::shared_ptr<const api::GpuJob>;
   using Jobs = std::map<Place, Job>;
-  struct Where {
-    Demand demand;
-    Place place;
+  using Groups = std::map<Demand, Jobs>;
+  // Where a job stands, until it changes or goes.
+  class Where {
+   public:
+    const Demand& demand() const { return group_->first; }
+    const Place& place() const { return entry_->first; }
+    const Job& job() const { return entry_->second; }
+
+   private:
+    friend class WaitingLine;
+    Where(Groups::iterator group, Jobs::iterator entry) : group_(group), entry_(entry) {}
+    Groups::iterator group_;
+    Jobs::iterator entry_;
   };
 
   // Takes the place of an earlier version of the job. arrival: of two jobs that were created in the same
@@ -48,19 +66,20 @@ class WaitingLine {
   bool put(Job job, std::uint64_t arrival);
   void remove(const api::ObjectKey& key);
 
-  const Where* find(const api::ObjectKey& key) const;  // null if it does not wait here; until the next change
-  const std::map<Demand, Jobs>& groups() const { return groups_; }
+  const Where* find(const api::ObjectKey& key) const;  // null if it does not wait here
+  const Groups& groups() const { return groups_; }
   std::size_t size() const { return where_.size(); }
   std::vector<Job> in_order() const;
 
  private:
-  struct Entry {
-    Where where;
-    std::string uid;
-    std::int64_t generation = 0;
+  struct ByKey {
+    using is_transparent = void;
+    bool operator()(const Where& a, const Where& b) const { return a.place().key < b.place().key; }
+    bool operator()(const Where& a, const api::ObjectKey& b) const { return a.place().key < b; }
+    bool operator()(const api::ObjectKey& a, const Where& b) const { return a < b.place().key; }
   };
-  std::map<Demand, Jobs> groups_;
-  std::map<api::ObjectKey, Entry> where_;
+  Groups groups_;
+  std::set<Where, ByKey> where_;
 };
 
 }  // namespace gpupool::planning

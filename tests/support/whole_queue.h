@@ -29,7 +29,7 @@ inline std::map<api::ObjectKey, planning::Verdict> plan_queue(const api::GpuPool
   const planning::QueuePlan plan(std::make_shared<const api::GpuPool>(pool), members, line);
   std::map<api::ObjectKey, planning::Verdict> verdicts;
   for (const auto& [demand, jobs] : line.groups()) {
-    for (const auto& [place, job] : jobs) verdicts[place.key] = plan.verdict({demand, place}).value();
+    for (const auto& [place, job] : jobs) verdicts[place.key] = plan.verdict(*line.find(place.key)).value();
   }
   return verdicts;
 }

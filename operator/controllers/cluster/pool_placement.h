@@ -18,6 +18,17 @@ inline bool concerns_others(const runtime::Change<api::GpuPool>& change) {
          before.finalizers != after.finalizers || before.deleting() != after.deleting();
 }
 
+// Whether a change of a node can matter to a pool: a heartbeat does not, nor does an annotation.
+inline bool concerns_pools(const runtime::Change<api::Node>& change) {
+  if (!change.before || !change.after) return true;
+  const auto& before = *change.before;
+  const auto& after = *change.after;
+  return before.metadata.uid != after.metadata.uid || before.metadata.labels != after.metadata.labels ||
+         before.metadata.deleting() != after.metadata.deleting() || before.spec.taints != after.spec.taints ||
+         before.spec.unschedulable != after.spec.unschedulable || before.ready() != after.ready() ||
+         before.status.allocatable != after.status.allocatable;
+}
+
 // Which pool a node belongs to, as of the pools' last change. Thread-safe.
 class PoolPlacement {
  public:

@@ -1,6 +1,7 @@
 #include "controllers/cluster/pool_queue.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -8,7 +9,6 @@
 #include "planning/assess_workers.h"
 #include "planning/job_status.h"
 #include "planning/job_validation.h"
-#include "planning/plan_slices.h"
 #include "planning/replace_nodes.h"
 
 namespace gpupool::controllers {
@@ -23,6 +23,19 @@ bool is_occupied(const Caches& caches, const api::Node& node) {
   return std::any_of(pods.begin(), pods.end(), [](const auto& pod) { return !planning::has_ended(*pod); });
 }
 
+std::size_t hash_of(const std::string& uid) { return std::hash<std::string>()(uid); }
+
+// That its lease has or has lost.
+std::set<std::string> leased_nodes(const std::shared_ptr<const api::GpuJob>& job) {
+  if (job == nullptr) return {};
+  const auto names = nodes_of(*job);
+  return {names.begin(), names.end()};
+}
+
+bool shares(const std::shared_ptr<const api::GpuJob>& job) {
+  return job != nullptr && job->status.lease && job->status.lease->shared();
+}
+
 }  // namespace
 
 void PoolQueue::job_changed(const api::ObjectKey& job) {
@@ -35,11 +48,6 @@ void PoolQueue::node_changed(const std::string& node) {
   changes_.nodes.insert(node);
 }
 
-void PoolQueue::slices_changed() {
-  const std::lock_guard lock(changes_mutex_);
-  changes_.slices = true;
-}
-
 void PoolQueue::everything_changed() {
   const std::lock_guard lock(changes_mutex_);
   changes_.everything = true;
@@ -47,18 +55,18 @@ void PoolQueue::everything_changed() {
 
 void PoolQueue::arrived(const std::string& job_uid) {
   const std::lock_guard lock(changes_mutex_);
-  if (arrivals_.emplace(job_uid, last_arrival_ + 1).second) ++last_arrival_;
+  if (arrivals_.emplace(hash_of(job_uid), last_arrival_ + 1).second) ++last_arrival_;
 }
 
 void PoolQueue::departed(const std::string& job_uid) {
   const std::lock_guard lock(changes_mutex_);
-  arrivals_.erase(job_uid);
+  arrivals_.erase(hash_of(job_uid));
 }
 
 // A job that is in the cache already and has yet to be announced came after all others.
 std::uint64_t PoolQueue::arrival_of(const std::string& job_uid) const {
   const std::lock_guard lock(changes_mutex_);
-  const auto found = arrivals_.find(job_uid);
+  const auto found = arrivals_.find(hash_of(job_uid));
   return found == arrivals_.end() ? std::numeric_limits<std::uint64_t>::max() : found->second;
 }
 
@@ -76,18 +84,15 @@ void PoolQueue::work_in_changes() {
   if (changes.everything) start_anew(changes);
   for (const auto& node : changes.nodes) work_in_node(node);
   for (const auto& job : changes.jobs) work_in_job(job);
-  if (changes.slices) forget_listed();
-}
-
-void PoolQueue::forget_listed() {
-  for (auto& [name, state] : pools_) state.listed.reset();
 }
 
 void PoolQueue::start_anew(Changes& changes) {
   pools_.clear();
   jobs_.clear();
+  invalid_.clear();
   nodes_.clear();
   holders_.clear();
+  sharers_.clear();
   for (const auto& pool : caches_.pools.store().list()) pools_.try_emplace(pool->metadata.name, pool);
   for (const auto& [job, verdict] : granted_) {
     for (const auto& node : verdict.nodes) hold(node.name, verdict.slices > 0, 1);
@@ -130,51 +135,76 @@ void PoolQueue::hold(const std::string& node, bool shared, int more) {
   if (auto* state = find(known->second.pool)) state->set_holders(node, holders);
 }
 
+// Also where the job's lease is on the same nodes as before: it may have other slices there.
+void PoolQueue::share(const std::set<std::string>& nodes, const api::ObjectKey& job, bool begins) {
+  for (const auto& name : nodes) {
+    auto& sharers = sharers_[name];
+    if (begins) {
+      sharers.insert(job);
+    } else {
+      sharers.erase(job);
+    }
+    if (sharers.empty()) sharers_.erase(name);
+    const auto known = nodes_.find(name);
+    if (known == nodes_.end()) continue;
+    if (auto* state = find(known->second.pool)) state->touch(name);
+  }
+}
+
+PoolQueue::Job PoolQueue::exchange_known(const api::ObjectKey& key, const Job& job) {
+  Job before;
+  if (const auto known = jobs_.find(key); known != jobs_.end()) {
+    before = *known;
+    jobs_.erase(known);
+  }
+  if (job != nullptr) {
+    jobs_.insert(job);
+  } else {
+    invalid_.erase(key);
+  }
+  return before;
+}
+
+bool PoolQueue::is_valid(const api::GpuJob& job, const Job& before, const PoolState& state) {
+  const auto key = job.metadata.key();
+  const bool same = before != nullptr && before->metadata.uid == job.metadata.uid &&
+                    before->metadata.generation == job.metadata.generation;
+  if (same) return !invalid_.contains(key);
+  invalid_.erase(key);
+  if (planning::validate_job(job, state.pool().get())) invalid_.insert(key);
+  return !invalid_.contains(key);
+}
+
 void PoolQueue::work_in_job(const api::ObjectKey& key) {
   const auto job = caches_.newest_jobs.get(key);
-  auto& known = jobs_[key];
-  const auto before = std::exchange(known.nodes, {});
-  const bool was_shared = known.shared;
-  const bool leased = job != nullptr && job->status.lease.has_value();
-  known.shared = leased && job->status.lease->shared();
-  if (leased) {
-    for (auto& name : nodes_of(*job)) known.nodes.insert(std::move(name));
+  const auto before = exchange_known(key, job);
+  const auto leased_before = leased_nodes(before);
+  const auto leased = leased_nodes(job);
+  const bool was_shared = shares(before);
+  const bool shared = shares(job);
+  for (const auto& name : leased) {  // first these, so that no node seems free in between
+    if (was_shared != shared || !leased_before.contains(name)) hold(name, shared, 1);
   }
-  for (const auto& name : known.nodes) {  // first these, so that no node seems free in between
-    if (was_shared != known.shared || !before.contains(name)) hold(name, known.shared, 1);
+  for (const auto& name : leased_before) {
+    if (was_shared != shared || !leased.contains(name)) hold(name, was_shared, -1);
   }
-  for (const auto& name : before) {
-    if (was_shared != known.shared || !known.nodes.contains(name)) hold(name, was_shared, -1);
-  }
-  const bool slices = (was_shared || known.shared) && before != known.nodes;
-  if (slices && !granted_.contains(key)) forget_listed();  // a grant has been counted already
-  const auto pool = job == nullptr ? std::string() : job->spec.pool;
-  if (known.pool != pool) {
-    if (auto* old = find(known.pool)) {
+  if (was_shared) share(leased_before, key, false);
+  if (shared) share(leased, key, true);
+  if (before != nullptr && (job == nullptr || before->spec.pool != job->spec.pool)) {
+    if (auto* old = find(before->spec.pool)) {
       old->holding.erase(key);
       old->remove_waiting(key, {});
     }
   }
-  known.pool = pool;
-  if (job == nullptr) {
-    jobs_.erase(key);
-    return;
-  }
-  auto* const state = find(pool);
+  auto* const state = job == nullptr ? nullptr : find(job->spec.pool);
   if (state == nullptr) return;
   if (planning::holds_nodes(job->status)) {
     state->holding.insert(key);
   } else {
     state->holding.erase(key);
   }
-  if (known.uid != job->metadata.uid || known.generation != job->metadata.generation) {
-    known.uid = job->metadata.uid;
-    known.generation = job->metadata.generation;
-    known.valid = !planning::validate_job(*job, state->pool().get());
-  }
-  const bool in_line = planning::wants_nodes(*job) && known.valid;
-  if (!in_line) {
-    state->remove_waiting(key, leased ? job->status.lease->nodes : std::vector<api::NodeRef>());
+  if (!is_valid(*job, before, *state) || !planning::wants_nodes(*job)) {
+    state->remove_waiting(key, job->status.lease ? job->status.lease->nodes : std::vector<api::NodeRef>());
   } else if (!granted_.contains(key)) {
     state->put_waiting(job, arrival_of(job->metadata.uid));
   }
@@ -194,35 +224,29 @@ void PoolQueue::drop_grant(const api::ObjectKey& job) {
   work_in_job(job);  // it waits again, unless it holds something
 }
 
-std::vector<planning::SharedNode> PoolQueue::shared_nodes(const PoolState& state) const {
-  std::vector<std::shared_ptr<const api::GpuJob>> sharers;
-  for (const auto& [key, known] : jobs_) {
-    if (!known.shared) continue;
-    if (auto job = caches_.newest_jobs.get(key)) sharers.push_back(std::move(job));
-  }
-  std::vector<std::shared_ptr<const api::Node>> nodes;
-  for (const auto& [name, member] : state.members()) nodes.push_back(member.node);
-  auto occupants = slices_.occupants(nodes, sharers, granted_);
-  std::vector<planning::SharedNode> described;
-  for (const auto& [name, member] : state.members()) {
+PoolState::Describe PoolQueue::describer(const PoolState& state) const {
+  return [this, &pool = *state.pool()](const Member& member) {
+    const auto& name = member.described.name;
+    std::vector<std::shared_ptr<const api::GpuJob>> sharers;
+    if (const auto here = sharers_.find(name); here != sharers_.end()) {
+      for (const auto& key : here->second) {
+        if (auto job = caches_.newest_jobs.get(key)) sharers.push_back(std::move(job));
+      }
+    }
+    const auto occupants = slices_.occupants({member.node}, sharers, granted_);
     const auto report = caches_.report_of(*member.node);
-    described.push_back(
-        planning::describe_shared_node(*member.node, report.get(), *state.pool(), occupants[name]));
-    if (member.holders.whole > 0) described.back().node.leased = true;
-  }
-  return described;
+    auto node = planning::describe_shared_node(*member.node, report.get(), pool, occupants.at(name));
+    node.node.leased = member.holders.whole > 0;
+    return node;
+  };
 }
 
-const PoolQueue::Verdicts& PoolQueue::listed(PoolState& state) {
-  if (state.listed) return *state.listed;
-  const auto& pool = *state.pool();
-  if (const auto& shut = state.closed()) {
-    state.listed.emplace();
-    for (const auto& job : state.line().in_order()) (*state.listed)[job->metadata.key()] = *shut;
-  } else {
-    state.listed = planning::plan_slices(pool, shared_nodes(state), state.line());
-  }
-  return *state.listed;
+std::optional<planning::Verdict> PoolQueue::verdict_on_slices(PoolState& state, const api::ObjectKey& job) {
+  if (state.line().find(job) == nullptr) return std::nullopt;
+  if (state.closed()) return state.closed();
+  const auto& all = state.slices(describer(state));
+  const auto found = all.find(job);
+  return found == all.end() ? std::nullopt : std::optional(found->second);
 }
 
 planning::Verdict PoolQueue::verdict(const api::GpuJob& job) {
@@ -238,16 +262,10 @@ planning::Verdict PoolQueue::verdict(const api::GpuJob& job) {
     drop_grant(key);
   }
   if (state->line().find(key) == nullptr) work_in_job(key);  // the watch has yet to announce it
-  std::optional<planning::Verdict> found;
-  if (by_line) {
-    found = state->verdict(key);
-  } else {
-    const auto& all = listed(*state);
-    if (const auto mine = all.find(key); mine != all.end()) found = mine->second;
-  }
+  const auto found = by_line ? state->verdict(key) : verdict_on_slices(*state, key);
   if (!found) return {{}, reason::kWaitingForNodes, "waiting for its turn"};
   if (!found->nodes.empty()) {
-    state->set_aside(key);
+    state->set_aside(key, *found);
     grant(key, *found);
   }
   return *found;
@@ -293,7 +311,10 @@ std::vector<api::ObjectKey> PoolQueue::changed_jobs(const std::string& pool) {
   if (state->plans_nodes()) {
     for (const auto& job : state->news()) tell(job->metadata.key(), *state->verdict(job->metadata.key()));
   } else {
-    for (const auto& [key, verdict] : listed(*state)) tell(key, verdict);
+    for (const auto& job : state->line().in_order()) {
+      const auto& key = job->metadata.key();
+      if (const auto verdict = verdict_on_slices(*state, key)) tell(key, *verdict);
+    }
   }
   return changed;
 }
@@ -302,11 +323,11 @@ std::optional<PoolView> PoolQueue::view(const std::string& pool) {
   const auto newest = caches_.pools.store().get({"", pool});
   const std::lock_guard lock(mutex_);
   work_in_changes();
-  const auto* const state = find(pool);
+  auto* const state = find(pool);
   if (newest == nullptr || state == nullptr) return std::nullopt;
   PoolView view{.pool = newest, .members = state->membership(), .nodes = {}, .shared = {}, .holding = {}};
   if (state->pool()->spec.sharing) {
-    view.shared = shared_nodes(*state);
+    for (const auto& [name, node] : state->shared(describer(*state))) view.shared.push_back(node);
   } else {
     for (const auto& [name, member] : state->members()) view.nodes.push_back(member.described);
   }

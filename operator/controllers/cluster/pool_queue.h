@@ -13,6 +13,7 @@
 #include "controllers/cluster/caches.h"
 #include "controllers/cluster/pool_state.h"
 #include "controllers/cluster/slice_book.h"
+#include "runtime/cache/key_order.h"
 
 namespace gpupool::controllers {
 
@@ -47,9 +48,8 @@ class PoolQueue {
 
   // What the caches have that they had not before. These only take a note and never block.
   void job_changed(const api::ObjectKey& job);
-  void node_changed(const std::string& node);
-  void slices_changed();      // reports or workers of a sharing pool
-  void everything_changed();  // pools, or a list was read anew
+  void node_changed(const std::string& node);  // itself, what runs on it, or what it reports
+  void everything_changed();                   // pools, or a list was read anew
   // Creation times have a resolution of seconds; within one, the order in which the watch brought the jobs
   // decides.
   void arrived(const std::string& job_uid);
@@ -61,51 +61,47 @@ class PoolQueue {
  private:
   struct Changes {
     bool everything = false;
-    bool slices = false;
     std::set<api::ObjectKey> jobs = {};
     std::set<std::string> nodes = {};
   };
-  struct KnownJob {
-    std::string pool;
-    std::set<std::string> nodes;  // that its lease has or has lost
-    bool shared = false;
-    std::string uid;
-    std::int64_t generation = -1;
-    bool valid = false;  // in this generation
-  };
+  using Job = std::shared_ptr<const api::GpuJob>;
   struct KnownNode {
     std::string pool;
     std::vector<std::string> excluded_by = {};
   };
-  using Verdicts = PoolState::Verdicts;
 
   // All of these need mutex_.
   void work_in_changes();
   void start_anew(Changes& changes);
-  void forget_listed();
   void work_in_node(const std::string& name);
   void work_in_job(const api::ObjectKey& key);
   void hold(const std::string& node, bool shared, int more);
+  void share(const std::set<std::string>& nodes, const api::ObjectKey& job, bool begins);
   void grant(const api::ObjectKey& job, const planning::Verdict& verdict);
   void drop_grant(const api::ObjectKey& job);
   PoolState* find(const std::string& pool);
   std::uint64_t arrival_of(const std::string& job_uid) const;
-  std::vector<planning::SharedNode> shared_nodes(const PoolState& state) const;
-  const Verdicts& listed(PoolState& state);
+  Job exchange_known(const api::ObjectKey& key, const Job& job);
+  bool is_valid(const api::GpuJob& job, const Job& before, const PoolState& state);
+  PoolState::Describe describer(const PoolState& state) const;
+  // Where no nodes are planned.
+  std::optional<planning::Verdict> verdict_on_slices(PoolState& state, const api::ObjectKey& job);
 
   const Caches& caches_;
   SliceBook slices_;
 
   std::mutex mutex_;
   std::map<std::string, PoolState> pools_;
-  std::map<api::ObjectKey, KnownJob> jobs_;
+  std::set<Job, runtime::InKeyOrder> jobs_;  // as they were worked in
+  std::set<api::ObjectKey> invalid_;         // of those
   std::unordered_map<std::string, KnownNode> nodes_;
-  std::unordered_map<std::string, Holders> holders_;  // by node, also of none that is known
+  std::unordered_map<std::string, Holders> holders_;                   // by node, also of none that is known
+  std::unordered_map<std::string, std::set<api::ObjectKey>> sharers_;  // by node: jobs with a lease of slices
   Grants granted_;
 
   mutable std::mutex changes_mutex_;  // taken after mutex_
   Changes changes_{.everything = true};
-  std::unordered_map<std::string, std::uint64_t> arrivals_;  // by UID
+  std::unordered_map<std::size_t, std::uint64_t> arrivals_;  // by the UID's hash: equal ones may change order
   std::uint64_t last_arrival_ = 0;
 };
 

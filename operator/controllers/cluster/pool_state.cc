@@ -31,11 +31,10 @@ PoolState::PoolState(std::shared_ptr<const api::GpuPool> pool)
 
 void PoolState::forget_plan() {
   plan_.reset();
-  listed.reset();
+  slice_plan_.reset();
 }
 
 void PoolState::put_member(Member member) {
-  listed.reset();
   const auto known = members_.find(member.described.name);
   if (known != members_.end()) {
     member.described.leased = known->second.described.leased;
@@ -43,26 +42,30 @@ void PoolState::put_member(Member member) {
       known->second.node = std::move(member.node);
       known->second.occupied = member.occupied;
       known->second.holders = member.holders;
-      return update_leased(known->second);
+      update_leased(known->second);
+      return touch(member.described.name);
     }
   }
   forget_plan();  // before what it points to changes
   auto& kept = members_[member.described.name];
   kept = std::move(member);
   update_leased(kept);
+  touch(kept.described.name);
 }
 
 void PoolState::remove_member(const std::string& node) {
   forget_plan();
   members_.erase(node);
+  shared_.erase(node);
+  touched_.erase(node);
 }
 
 void PoolState::set_holders(const std::string& node, const Holders& holders) {
   const auto known = members_.find(node);
   if (known == members_.end()) return;
-  if (known->second.holders.whole != holders.whole) listed.reset();
   known->second.holders = holders;
   update_leased(known->second);
+  touch(node);
 }
 
 void PoolState::update_leased(Member& member) {
@@ -93,19 +96,59 @@ void PoolState::put_waiting(Job job, std::uint64_t arrival) {
   const auto key = job->metadata.key();
   const bool known = line_.find(key) != nullptr;
   if (!line_.put(std::move(job), arrival)) return;
-  listed.reset();
   const auto& where = *line_.find(key);
-  if (plan_ && !known && plan_->is_last(where.place)) return plan_->append(where);
-  plan_.reset();
+  if (plan_ && !known && plan_->is_last(where.place())) return plan_->append(where);
+  if (slice_plan_ && !known && slice_plan_->is_last(where.place())) {
+    return slice_plan_->append(where.place(), *where.job());
+  }
+  forget_plan();
 }
 
 void PoolState::remove_waiting(const api::ObjectKey& job, const std::vector<api::NodeRef>& nodes) {
   const bool waited = line_.find(job) != nullptr;
   line_.remove(job);
-  if (waited) listed.reset();
+  if (waited) slice_plan_.reset();
   if (!plan_) return;
   const auto got = plan_->granted().find(job);
   if (got == plan_->granted().end() ? waited : got->second.nodes != nodes) plan_.reset();
+}
+
+void PoolState::set_aside(const api::ObjectKey& job, const planning::Verdict& given) {
+  const auto* where = line_.find(job);
+  if (slice_plan_ && where != nullptr && !slice_plan_->leave(where->place())) slice_plan_.reset();
+  line_.remove(job);
+  for (const auto& ref : given.nodes) {  // as the plan has counted it
+    const auto node = shared_.find(ref.name);
+    if (node == shared_.end()) continue;
+    for (std::int64_t i = 0; i < ref.workers; ++i) planning::add_claim(node->second, given.slices);
+  }
+}
+
+void PoolState::touch(const std::string& node) {
+  if (pool_->spec.sharing && members_.contains(node)) touched_.insert(node);
+}
+
+const std::map<std::string, planning::SharedNode>& PoolState::shared(const Describe& describe) {
+  for (const auto& name : touched_) {
+    auto now = describe(members_.at(name));
+    const auto known = shared_.find(name);
+    if (known != shared_.end() && known->second == now) continue;
+    slice_plan_.reset();
+    shared_.insert_or_assign(name, std::move(now));
+  }
+  touched_.clear();
+  return shared_;
+}
+
+const PoolState::Verdicts& PoolState::slices(const Describe& describe) {
+  const auto& nodes = shared(describe);
+  if (!slice_plan_) {
+    std::vector<planning::SharedNode> members;
+    members.reserve(nodes.size());
+    for (const auto& [name, node] : nodes) members.push_back(node);
+    slice_plan_.emplace(*pool_, std::move(members), line_);
+  }
+  return slice_plan_->verdicts();
 }
 
 planning::QueuePlan& PoolState::plan() {
@@ -137,7 +180,7 @@ std::vector<PoolState::Job> PoolState::news() {
   std::vector<Job> told_anew;
   const auto tell = [&](const api::ObjectKey& key) {
     const auto* where = line_.find(key);
-    if (where != nullptr) told_anew.push_back(line_.groups().at(where->demand).at(where->place));
+    if (where != nullptr) told_anew.push_back(where->job());
   };
   for (const auto& grants = plan().grants(); told_grants_ < grants.size(); ++told_grants_)
     tell(grants[told_grants_]);

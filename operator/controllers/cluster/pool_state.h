@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "api/v1alpha1/gpu_pool.h"
 #include "planning/membership.h"
+#include "planning/plan_slices.h"
 #include "planning/queue_plan.h"
 
 namespace gpupool::controllers {
@@ -57,7 +59,7 @@ class PoolState {
   // nodes: what it holds by now; empty: nothing.
   void remove_waiting(const api::ObjectKey& job, const std::vector<api::NodeRef>& nodes);
   // It keeps what the plan gave it until its status shows that.
-  void set_aside(const api::ObjectKey& job) { line_.remove(job); }
+  void set_aside(const api::ObjectKey& job, const planning::Verdict& given);
   const planning::WaitingLine& line() const { return line_; }
 
   std::set<api::ObjectKey> holding;
@@ -69,15 +71,19 @@ class PoolState {
   // What the plan, if it is still right, gave the job; it need not wait any more.
   const planning::Verdict* given(const api::ObjectKey& job) const;
 
+  // Of a sharing pool. What is on the node, or reported of it, may be another than before.
+  void touch(const std::string& node);
+  // All members as they are now; `describe` is asked about those that were touched.
+  using Describe = std::function<planning::SharedNode(const Member&)>;
+  const std::map<std::string, planning::SharedNode>& shared(const Describe& describe);
   using Verdicts = std::map<api::ObjectKey, planning::Verdict>;
-  // Of any other pool: whatever was worked out for the whole line, until something changes.
-  std::optional<Verdicts> listed;
+  const Verdicts& slices(const Describe& describe);  // only if it is not closed()
 
  private:
   using Told = std::map<planning::Demand, planning::QueuePlan::Refusal>;
 
   planning::QueuePlan& plan();
-  void forget_plan();
+  void forget_plan();  // of either kind: something has changed that it did not count on
   void update_leased(Member& member);
 
   std::shared_ptr<const api::GpuPool> pool_;
@@ -86,6 +92,9 @@ class PoolState {
   std::map<std::string, planning::Placement::Exclusion> excluded_;
   planning::WaitingLine line_;
   std::optional<planning::QueuePlan> plan_;
+  std::map<std::string, planning::SharedNode> shared_;
+  std::set<std::string> touched_;
+  std::optional<planning::SlicePlan> slice_plan_;
   Told told_;
   std::size_t told_grants_ = 0;  // of this plan
 };

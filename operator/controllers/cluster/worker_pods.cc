@@ -17,11 +17,15 @@ std::string patch_without_finalizer(const api::Pod& pod) {
   const auto& finalizers = pod.metadata.finalizers;
   const auto found = std::find(finalizers.begin(), finalizers.end(), api::kWorkerFinalizer);
   if (found == finalizers.end()) return {};
-  // A pod's version moves with every status of the kubelet; the test guards against a shifted list just as
-  // well.
+  // A pod's version moves with every status of the kubelet; the tests guard just as well against a shifted
+  // list, and against a pod that a StatefulSet has made anew under this name.
   const auto pointer =
       kube::json_pointer({"metadata", "finalizers", std::to_string(found - finalizers.begin())});
-  return kube::JsonPatch().test(pointer, base::json::quote(api::kWorkerFinalizer)).remove(pointer).text();
+  return kube::JsonPatch()
+      .test("/metadata/uid", base::json::quote(pod.metadata.uid))
+      .test(pointer, base::json::quote(api::kWorkerFinalizer))
+      .remove(pointer)
+      .text();
 }
 
 }  // namespace
@@ -53,24 +57,22 @@ base::Result<void> WorkerPods::remove(const api::Pod& pod, bool quickly, std::st
   return {};
 }
 
-base::Result<void> WorkerPods::take_finalizer_off(const api::Pod& pod, std::stop_token stop) {
+base::Result<bool> WorkerPods::take_finalizer_off(const api::Pod& pod, std::stop_token stop) {
   const auto what = "finalizer/" + pod.metadata.uid;
-  if (done_lately(what)) return {};
+  if (done_lately(what)) return false;
   auto patch = patch_without_finalizer(pod);
-  if (patch.empty()) return {};
+  if (patch.empty()) return false;
   auto done = client_.patch(api::Pod::kType, pod.metadata.key(), kube::PatchType::kJson, patch, "", stop);
-  if (!done && done.error().code == base::ErrorCode::kInvalid) {  // the list has changed since
+  if (!done && done.error().code == base::ErrorCode::kInvalid) {  // the list has changed since, or the pod
     const auto fresh = kube::get<api::Pod>(client_, pod.metadata.key(), stop);
-    if (fresh && fresh->metadata.uid == pod.metadata.uid) {
-      patch = patch_without_finalizer(*fresh);
-      if (patch.empty()) return {};
-      done = client_.patch(api::Pod::kType, pod.metadata.key(), kube::PatchType::kJson, patch, "", stop);
-    }
+    if (fresh) patch = fresh->metadata.uid == pod.metadata.uid ? patch_without_finalizer(*fresh) : "";
+    if (patch.empty()) return false;
+    done = client_.patch(api::Pod::kType, pod.metadata.key(), kube::PatchType::kJson, patch, "", stop);
   }
   if (!done && done.error().code != base::ErrorCode::kNotFound)
     return tl::unexpected<base::Error>(done.error());
   note(what);
-  return {};
+  return done.has_value();
 }
 
 base::Result<void> WorkerPods::nudge(const api::Pod& pod, std::stop_token stop) {

@@ -4,6 +4,53 @@
 #include "planning/manifests.h"
 
 namespace gpupool::controllers {
+namespace {
+
+// How old the count of workers that have ended may be; the ends of a gang then cost one write, not one each.
+constexpr auto kCountInterval = std::chrono::seconds(1);
+
+}  // namespace
+
+JobObserver::JobObserver(kube::Client& client, Caches& caches, Children& children, PoolQueue& queue,
+                         NodeReadiness& readiness, base::Clock& clock)
+    : client_(client),
+      caches_(caches),
+      children_(children),
+      queue_(queue),
+      readiness_(readiness),
+      clock_(clock),
+      writes_(kCountInterval, clock) {
+  caches.jobs.on_change([this](const runtime::Change<api::GpuJob>& change) {
+    if (change.before && (!change.after || change.after->metadata.uid != change.before->metadata.uid))
+      forget_end(change.before->metadata.uid);
+  });
+}
+
+void JobObserver::written(const api::GpuJob& job, const api::GpuJobStatus& status) {
+  writes_.done(job.metadata.key().to_string());
+  if (!status.lease && job.status.lease) forget_end(job.metadata.uid);
+}
+
+void JobObserver::deleted(const planning::Child& child) {
+  const std::lock_guard lock(mutex_);
+  ends_.deleted(child);
+}
+
+void JobObserver::let_go(const api::Pod& pod) {
+  const std::lock_guard lock(mutex_);
+  ends_.let_go(pod);
+}
+
+void JobObserver::forget_end(const std::string& job_uid) {
+  const std::lock_guard lock(mutex_);
+  ends_.forget(job_uid);
+}
+
+bool JobObserver::end_shown(const api::GpuJob& job,
+                            const std::vector<std::shared_ptr<const api::Pod>>& pods) {
+  const std::lock_guard lock(mutex_);
+  return ends_.shown(job, pods);
+}
 
 planning::Observation JobObserver::observe(const Pass& pass) {
   const auto& job = *pass.job;
@@ -15,6 +62,10 @@ planning::Observation JobObserver::observe(const Pass& pass) {
       .replace = [this, &job](const std::vector<std::string>& kept) { return queue_.replace(job, kept); },
       .not_ready_for = [this](const api::Node& node) { return readiness_.not_ready_for(node); },
       .now = clock_.wall()};
+  seen.maker_deleted = [this](const api::Pod& pod) {
+    const std::lock_guard lock(mutex_);
+    return ends_.has_deleted_maker_of(pod);
+  };
   seen.pods = pass.live_pods ? *pass.live_pods : caches_.pods.store().by_index(kByJobUid, job.metadata.uid);
   seen.children = pass.live_children ? *pass.live_children : children_.cached(job);
   if (job.status.lease) seen.worker_container = planning::worker_container(job.spec);
@@ -22,11 +73,13 @@ planning::Observation JobObserver::observe(const Pass& pass) {
     seen.verdict = queue_.verdict(job);
   }
   seen.live = pass.live_pods.has_value();
+  seen.end_shown = !seen.live && end_shown(job, seen.pods);
   seen.nodes_taken = pass.nodes_taken;
   seen.children_made = pass.children_made;
   seen.children_late = pass.children_late;
   seen.name_conflict_gone = pass.name_conflict_gone;
   seen.blocked = pass.blocked;
+  seen.until_count = writes_.until_next(job.metadata.key().to_string());
   return seen;
 }
 

@@ -1,15 +1,18 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <vector>
 
+#include "base/pace.h"
 #include "controllers/cluster/caches.h"
 #include "controllers/cluster/children.h"
 #include "controllers/cluster/node_readiness.h"
 #include "controllers/cluster/pool_queue.h"
 #include "planning/job_plan.h"
+#include "planning/lease_ends.h"
 
 namespace gpupool::controllers {
 
@@ -31,22 +34,23 @@ struct Pass {
 class JobObserver {
  public:
   JobObserver(kube::Client& client, Caches& caches, Children& children, PoolQueue& queue,
-              NodeReadiness& readiness, base::Clock& clock)
-      : client_(client),
-        caches_(caches),
-        children_(children),
-        queue_(queue),
-        readiness_(readiness),
-        clock_(clock) {}
+              NodeReadiness& readiness, base::Clock& clock);
 
   // The result refers to pass.job.
   planning::Observation observe(const Pass& pass);
   // Reads pods and children of the job from the server into the pass, and those of its nodes that look lost.
   base::Result<void> look_live(Pass& pass, std::stop_token stop);
+  // Its status has been written.
+  void written(const api::GpuJob& job, const api::GpuJobStatus& status);
+  // What planning::LeaseEnds wants to know.
+  void deleted(const planning::Child& child);
+  void let_go(const api::Pod& pod);
   // What the workers of the job ask a kubelet for, and how long they may take to end.
   ChildOptions manifest_options(const api::GpuJob& job) const;
 
  private:
+  void forget_end(const std::string& job_uid);
+  bool end_shown(const api::GpuJob& job, const std::vector<std::shared_ptr<const api::Pod>>& pods);
   base::Result<void> look_at_nodes(const api::GpuJob& job, std::stop_token stop);
 
   kube::Client& client_;
@@ -55,6 +59,9 @@ class JobObserver {
   PoolQueue& queue_;
   NodeReadiness& readiness_;
   base::Clock& clock_;
+  base::Pace writes_;  // of statuses, by job
+  std::mutex mutex_;
+  planning::LeaseEnds ends_;
 };
 
 }  // namespace gpupool::controllers

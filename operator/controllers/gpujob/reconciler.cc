@@ -1,6 +1,7 @@
 #include "controllers/gpujob/reconciler.h"
 
 #include "api/v1alpha1/reasons.h"
+#include "planning/assess_workers.h"
 
 namespace gpupool::controllers {
 namespace {
@@ -112,6 +113,7 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::WriteSt
   tools_.metrics.on_status(*pass.job, write.status, tools_.clock.wall());
   if (!same_lease(pass.job->status, write.status))
     pass.nodes_taken = pass.children_made = pass.children_late = false;
+  tools_.observer.written(*pass.job, write.status);
   pass.confirmed = true;
   pass.blocked.reset();
   pass.live_pods.reset();
@@ -121,13 +123,14 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::WriteSt
   return kGoOn;
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::TakeNodes& /*take*/,
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::TakeNodes& take,
                                                  std::stop_token stop) {
   const auto& lease = *pass.job->status.lease;
   const auto value = api::parse_lease_value(lease.id);
   if (!value)
     return base::fail(base::ErrorCode::kInvalidArgument, "status.lease.id is not a lease value: " + lease.id);
-  for (const auto& node : lease.nodes) {  // in order of name: two jobs that want the same meet at the first
+  const auto& nodes = take.only.empty() ? lease.nodes : take.only;
+  for (const auto& node : nodes) {  // in order of name: two jobs that want the same meet at the first
     auto taken = tools_.nodes.take(node, *value, pass.job->metadata.key(), stop);
     if (!taken) {
       if (taken.error().code != base::ErrorCode::kForbidden)
@@ -146,7 +149,7 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::TakeNod
             "somebody took the lease's taint, label or annotation off node " + node.name + "; put back"});
     }
   }
-  pass.nodes_taken = true;
+  pass.nodes_taken = take.only.empty();
   return kGoOn;
 }
 
@@ -186,6 +189,7 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::DropWor
   for (const auto& child : drop.children) {  // before their pods, so that nothing replaces those
     const auto done = tools_.children.remove(child, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
+    tools_.observer.deleted(child);
   }
   for (const auto& [pod, quickly] : drop.pods_to_delete) {
     const auto done = tools_.pods.remove(*pod, quickly, stop);
@@ -194,6 +198,7 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::DropWor
   for (const auto& pod : drop.pods_to_free) {
     const auto done = tools_.pods.take_finalizer_off(*pod, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
+    if (*done && !pass.live_pods && planning::has_ended(*pod)) tools_.observer.let_go(*pod);
   }
   for (const auto& pod : drop.pods_to_nudge) {
     const auto done = tools_.pods.nudge(*pod, stop);
@@ -205,7 +210,7 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::DropWor
 
 GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::FreeNodes& free,
                                                  std::stop_token stop) {
-  if (free.witness != nullptr) {  // nothing was looked at live
+  if (!pass.live_pods) {
     if (const auto done = confirm(pass, stop); !done) return tl::unexpected<base::Error>(done.error());
   }
   for (const auto& node : free.nodes) {
@@ -213,11 +218,18 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::FreeNod
     if (!done) return tl::unexpected<base::Error>(done.error());
   }
   if (free.witness != nullptr) {
-    auto done = tools_.pods.remove(*free.witness, true, stop);
-    if (done) done = tools_.pods.take_finalizer_off(*free.witness, stop);
+    const auto done = tools_.pods.remove(*free.witness, true, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
+    const auto let_go = tools_.pods.take_finalizer_off(*free.witness, stop);
+    if (!let_go) return tl::unexpected<base::Error>(let_go.error());
   }
-  return perform(pass, free.then, stop);
+  if (!free.job_goes) return perform(pass, free.then, stop);
+  auto done = perform(pass, step::RemoveFinalizer{}, stop);
+  if (done) {
+    tools_.metrics.on_status(*pass.job, free.then.status, tools_.clock.wall());
+    if (free.then.note) tell(*pass.job, *free.then.note);
+  }
+  return done;
 }
 
 GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::CheckNameConflict& /*check*/,

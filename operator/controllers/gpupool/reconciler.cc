@@ -1,7 +1,5 @@
 #include "controllers/gpupool/reconciler.h"
 
-#include <algorithm>
-
 #include "api/v1alpha1/status_json.h"
 #include "controllers/cluster/finalizer_patch.h"
 #include "planning/pool_status.h"
@@ -14,6 +12,9 @@ constexpr auto kWriteInterval = std::chrono::milliseconds(250);
 
 }  // namespace
 
+GpuPoolReconciler::GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock, Wake wake)
+    : client_(client), queue_(queue), clock_(clock), wake_(std::move(wake)), writes_(kWriteInterval, clock) {}
+
 base::Result<void> GpuPoolReconciler::set_finalizer(const api::GpuPool& pool, bool wanted,
                                                     std::stop_token stop) {
   const auto patch = finalizer_patch(pool.metadata, api::kPoolFinalizer, wanted);
@@ -24,18 +25,11 @@ base::Result<void> GpuPoolReconciler::set_finalizer(const api::GpuPool& pool, bo
   return tl::unexpected<base::Error>(done.error());
 }
 
-base::Duration GpuPoolReconciler::until_next_write(const std::string& pool) {
-  const std::lock_guard lock(mutex_);
-  const auto last = last_write_.find(pool);
-  if (last == last_write_.end()) return base::Duration::zero();
-  return std::max(last->second + kWriteInterval - clock_.now(), base::Duration::zero());
-}
-
 base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey& key,
                                                             const base::Log& /*log*/, std::stop_token stop) {
   for (const auto& job : queue_.changed_jobs(key.name)) wake_(job);
   // Before anything is counted: in a burst of jobs that costs more than all else.
-  if (const auto wait = until_next_write(key.name); wait > base::Duration::zero())
+  if (const auto wait = writes_.until_next(key.name); wait > base::Duration::zero())
     return runtime::Requeue{wait};
   const auto view = queue_.view(key.name);
   if (!view) return runtime::Requeue{};
@@ -56,10 +50,7 @@ base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey
                           ? planning::make_pool_status(pool, view->members, view->shared, jobs, clock_.wall())
                           : planning::make_pool_status(pool, view->members, view->nodes, jobs, clock_.wall());
   if (status == pool.status) return runtime::Requeue{};
-  {
-    const std::lock_guard lock(mutex_);
-    last_write_[key.name] = clock_.now();
-  }
+  writes_.done(key.name);
   const auto patch = api::status_patch(pool.metadata.resource_version, status);
   const auto done = client_.patch(api::GpuPool::kType, key, kube::PatchType::kMerge, patch, "status", stop);
   if (!done && done.error().code != base::ErrorCode::kNotFound)

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <functional>
-#include <map>
-#include <mutex>
 
+#include "base/pace.h"
 #include "controllers/cluster/pool_queue.h"
 #include "kube/client.h"
 #include "runtime/controller/reconciler.h"
@@ -16,22 +15,18 @@ class GpuPoolReconciler final : public runtime::Reconciler {
  public:
   using Wake = std::function<void(const api::ObjectKey& job)>;
 
-  GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock, Wake wake)
-      : client_(client), queue_(queue), clock_(clock), wake_(std::move(wake)) {}
+  GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock, Wake wake);
   base::Result<runtime::Requeue> reconcile(const api::ObjectKey& key, const base::Log& log,
                                            std::stop_token stop) override;
 
  private:
   base::Result<void> set_finalizer(const api::GpuPool& pool, bool wanted, std::stop_token stop);
-  // Zero: a status may be written now.
-  base::Duration until_next_write(const std::string& pool);
 
   kube::Client& client_;
   PoolQueue& queue_;
   base::Clock& clock_;
   Wake wake_;
-  std::mutex mutex_;
-  std::map<std::string, base::SteadyTime> last_write_;
+  base::Pace writes_;  // of statuses, by pool
 };
 
 }  // namespace gpupool::controllers

@@ -61,7 +61,7 @@ class WaitingTest(FakeClusterCase):
         large = self.submit("large", gpus=3)
         large.wait_reason("WaitingForNodes")
         small = self.submit("small")
-        small.wait_reason("BehindOthers")
+        small.wait_behind_others()
         self.finish(first)
         large.wait_phase("Running")
         small.wait_reason("WaitingForNodes")

@@ -67,7 +67,7 @@ class PlacementTest(SharingCase):
         gang = self.submit_slices("gang", 2, gpus=4)
         gang.wait_reason("WaitingForNodes")
         small = self.submit_slices("small")
-        small.wait_reason("BehindOthers")
+        small.wait_behind_others()
         holds_for("none of the gang's workers starts", lambda: not gang.pods(), 1)
         self.finish(holder, ranks=range(3))
         gang.wait_phase("Running")

@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/manual_clock.h"
-#include "tests/unit/kube/fake_transport.h"
+#include "tests/unit/controllers/server_and_caches.h"
 #include "tests/unit/planning/builders.h"
 
 namespace gpupool::controllers {
@@ -24,7 +23,7 @@ std::string child(const std::string& owner, const std::string& more = "") {
          R"(","controller":true}]}})";
 }
 
-class ChildrenTest : public testing::Test {
+class ChildrenTest : public testing::Test, protected test::ServerAndCaches {
  protected:
   api::GpuJob leased(std::int64_t gpus, std::int64_t n) {
     auto job = test::make_job("job", gpus);
@@ -41,12 +40,6 @@ class ChildrenTest : public testing::Test {
     return targets;
   }
 
-  test::FakeTransport transport_;
-  test::ManualClock clock_;
-  base::Metrics metrics_;
-  base::Log log_ = base::Log::none();
-  kube::Client client_{transport_, nullptr, clock_, metrics_, {}};
-  Caches caches_{client_, clock_, metrics_, log_};
   Children children_{client_, caches_, clock_, "launcher"};
 };
 

@@ -8,8 +8,7 @@
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/status_json.h"
-#include "tests/support/manual_clock.h"
-#include "tests/unit/kube/fake_transport.h"
+#include "tests/unit/controllers/server_and_caches.h"
 #include "tests/unit/planning/builders.h"
 
 namespace gpupool::controllers {
@@ -23,7 +22,7 @@ constexpr char kJob[] = "/apis/gpupool.dev/v1alpha1/namespaces/ns/gpujobs/job";
 constexpr char kChild[] = "/apis/batch/v1/namespaces/ns/jobs/job-1";
 constexpr char kPod[] = "/api/v1/namespaces/ns/pods/job-1-0";
 
-class JobReconcilerTest : public testing::Test {
+class JobReconcilerTest : public testing::Test, protected test::ServerAndCaches {
  protected:
   JobReconcilerTest() {
     transport_.on_request = [this](const net::HttpRequest& request) { answer(request); };
@@ -61,10 +60,30 @@ class JobReconcilerTest : public testing::Test {
   void show_success() {
     auto pod = test::ended(test::make_pod(), 0, test::exited_result(0));
     pod.status.phase = "Succeeded";
+    show_worker(std::move(pod));
+  }
+
+  // The job was deleted while its worker ran, which has ended by now.
+  void delete_running() {
+    lease(api::lease_state::kReleasing);
+    job_.metadata.deletion_timestamp = test::at(0);
+    job_.status.lease->outcome = api::outcome::kDeleted;
+    job_.status.lease->spec_hash = api::spec_hash(job_.spec);
+    put(caches_.jobs, job_);
+    show_workload();
+    show_worker(test::deleted(test::ended(test::make_pod(), 143), 0));
+  }
+
+  void show_worker(api::Pod pod) {
     pod.spec.node_name = "a";
     pod.metadata.owner_references = {{"Job", "job-1", "uid-child", true}};
     pod.metadata.labels[api::kJobUidLabel] = "uid-job";
-    put(caches_.pods, pod);
+    put(caches_.pods, std::move(pod));
+  }
+
+  template <class K>
+  static void vanish(runtime::Informer<K>& informer, const std::string& name) {
+    runtime::StoreWriter<K>(informer.store()).remove({"ns", name});
   }
 
   base::Result<runtime::Requeue> reconcile() { return reconciler_.reconcile({"ns", "job"}, log_, {}); }
@@ -82,15 +101,16 @@ class JobReconcilerTest : public testing::Test {
     return all;
   }
 
+  base::Duration until_count() {
+    Pass pass;
+    pass.job = test::share(job_);
+    return observer_.observe(pass).until_count;
+  }
+
   std::string version_on_server = "7";
   bool name_is_leaving = false;  // the child's: an earlier one is being deleted
 
  private:
-  template <class K>
-  static void put(runtime::Informer<K>& informer, K object) {
-    runtime::StoreWriter<K>(informer.store()).apply(std::move(object));
-  }
-
   void answer(const net::HttpRequest& request) {
     if (name_is_leaving && request.method == "POST") {
       transport_.answer(409, R"({"kind":"Status","reason":"AlreadyExists"})");
@@ -119,12 +139,6 @@ class JobReconcilerTest : public testing::Test {
     transport_.answer(200, object.dump());
   }
 
-  test::FakeTransport transport_;
-  test::ManualClock clock_;
-  base::Metrics metrics_;
-  base::Log log_ = base::Log::none();
-  kube::Client client_{transport_, nullptr, clock_, metrics_, {}};
-  Caches caches_{client_, clock_, metrics_, log_};
   PoolQueue queue_{caches_};
   Children children_{client_, caches_, clock_, "launcher"};
   NodeReadiness readiness_{clock_};
@@ -171,6 +185,45 @@ TEST_F(JobReconcilerTest, NothingIsFreedForAJobThatHasChanged) {
   EXPECT_THAT(requests(), ElementsAre(std::string("GET ") + kJob));
 }
 
+TEST_F(JobReconcilerTest, ADeletionThatWasSeenThroughNeedsNoLook) {
+  delete_running();
+  ASSERT_TRUE(reconcile());
+  const std::vector<std::string> drop = {std::string("GET ") + kJob, std::string("DELETE ") + kChild,
+                                         std::string("PATCH ") + kPod};
+  EXPECT_EQ(requests(), drop);
+  vanish(caches_.batch_jobs, "job-1");
+  vanish(caches_.pods, "job-1-0");
+  ASSERT_TRUE(reconcile());
+  const auto all = requests();
+  EXPECT_THAT(std::vector(all.begin() + 3, all.end()),
+              ElementsAre(std::string("GET ") + kJob, "PATCH /api/v1/nodes/a", std::string("PATCH ") + kJob));
+}
+
+// Deleted before its Job, which this cache does not show, the pod would be made anew.
+TEST_F(JobReconcilerTest, APodIsNotDeletedBeforeWhatMadeIt) {
+  delete_running();
+  show_worker(test::running(test::make_pod()));
+  vanish(caches_.batch_jobs, "job-1");
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(requests().at(0), std::string("GET ") + kChild);
+}
+
+TEST_F(JobReconcilerTest, NothingIsFreedWhileTheCacheShowsThePodAsItWas) {
+  delete_running();
+  ASSERT_TRUE(reconcile());
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(requests(), testing::Not(testing::Contains("PATCH /api/v1/nodes/a")));
+}
+
+TEST_F(JobReconcilerTest, ADeletionThatOthersBeganIsLookedAt) {
+  delete_running();
+  vanish(caches_.batch_jobs, "job-1");
+  vanish(caches_.pods, "job-1-0");
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(requests(), ElementsAre(std::string("GET ") + kChild, "GET /api/v1/namespaces/ns/pods",
+                                      "PATCH /api/v1/nodes/a", std::string("PATCH ") + kJob));
+}
+
 TEST_F(JobReconcilerTest, WorkersOfALeaseFoundInTakingAreMadeAfterALookAtTheJob) {
   lease(api::lease_state::kTaking);
   ASSERT_TRUE(reconcile());
@@ -190,6 +243,15 @@ TEST_F(JobReconcilerTest, WorkersThatCannotBeMadeAtOnceAreWaitedForInHeld) {
   const auto get = std::string("GET ") + kChild;
   EXPECT_THAT(requests(), ElementsAre(std::string("GET ") + kJob, post, get,
                                       std::string("PATCH ") + kJob + "/status Held", post, get));
+}
+
+TEST_F(JobReconcilerTest, EndedWorkersAreCountedASecondAfterTheLastStatus) {
+  lease(api::lease_state::kTaking);
+  EXPECT_EQ(until_count(), base::Duration::zero());
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(until_count(), std::chrono::seconds(1));
+  clock_.advance(std::chrono::seconds(1));
+  EXPECT_EQ(until_count(), base::Duration::zero());
 }
 
 TEST_F(JobReconcilerTest, NoWorkersAreMadeForALeaseThatIsOver) {

@@ -50,5 +50,27 @@ TEST(Wiring, ANodeWakesTheJobsThatHoldItOrHaveLostIt) {
   EXPECT_THAT(woken, testing::UnorderedElementsAre("holds", "lost"));
 }
 
+TEST(Wiring, WhatOfANodeMattersToItsPool) {
+  const auto matters = [](const auto& change) {
+    auto node = test::make_node("a");
+    change(node);
+    return concerns_pools({test::share(test::make_node("a")), test::share(std::move(node))});
+  };
+  EXPECT_FALSE(matters([](api::Node& node) {
+    node.metadata.resource_version = "77";
+    node.metadata.annotations["example.com/seen"] = "now";
+    node.status.conditions[0].last_transition_time = test::at(77);
+    node.status.conditions.push_back({"MemoryPressure", "False", test::at(77)});
+  }));
+  EXPECT_TRUE(matters([](api::Node& node) { node.metadata.uid = "uid-again"; }));
+  EXPECT_TRUE(matters([](api::Node& node) { node.metadata.labels["example.com/rack"] = "7"; }));
+  EXPECT_TRUE(matters([](api::Node& node) { node.metadata.deletion_timestamp = test::at(7); }));
+  EXPECT_TRUE(matters([](api::Node& node) { node.spec.taints.push_back({"a", "b", "NoSchedule"}); }));
+  EXPECT_TRUE(matters([](api::Node& node) { node.spec.unschedulable = true; }));
+  EXPECT_TRUE(matters([](api::Node& node) { node.status.conditions.at(1).status = "Unknown"; }));
+  EXPECT_TRUE(matters([](api::Node& node) { node.status.allocatable[test::kGpus] = "7"; }));
+  EXPECT_TRUE(concerns_pools({nullptr, test::share(test::make_node("a"))}));
+}
+
 }  // namespace
 }  // namespace gpupool::controllers

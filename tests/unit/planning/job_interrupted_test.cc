@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "tests/unit/planning/world.h"
 
@@ -63,6 +64,30 @@ TEST(Suspend, GivesEverythingBackAndResumesInANewAttempt) {
   EXPECT_EQ(world.condition("Suspended").status, "False");
   EXPECT_EQ(world.job.status.attempts, 2);
   EXPECT_EQ(world.job.status.failures, 0);
+}
+
+TEST(Deletion, NeedsNoStatusThatNobodyCouldRead) {
+  for (const std::int64_t gpus : {1, 2}) {
+    World world = endless(gpus, {"a", "b"});
+    ASSERT_TRUE(world.run([&] { return world.running(); }));
+    world.delete_job();
+    ASSERT_TRUE(world.run([&] { return !world.job_exists && world.pods.empty(); }));
+    EXPECT_EQ(world.history.back().phase, phase::kReleasing);
+    expect_nothing_left(world);
+  }
+}
+
+// Or the nodes would look taken for as long as somebody else holds the job.
+TEST(Deletion, SaysThatItsNodesAreFreeWhereTheJobStays) {
+  World world = endless(1, {"a"});
+  ASSERT_TRUE(world.run([&] { return world.running(); }));
+  world.job.metadata.finalizers.emplace_back("example.com/others");
+  world.delete_job();
+  ASSERT_TRUE(world.run());
+  EXPECT_TRUE(world.job_exists);
+  EXPECT_FALSE(world.job.status.lease.has_value());
+  EXPECT_FALSE(world.job.metadata.has_finalizer(api::kLease));
+  expect_nothing_left(world);
 }
 
 // All workers are made, and the operator dies before it says so. A single one runs while the lease is still

@@ -72,7 +72,7 @@ TEST(JobLife, SeveralNodesAreHeldBeforeAnythingRuns) {
   World world(2, {"a", "b"});
   ASSERT_TRUE(world.run());
   EXPECT_THAT(lease_states(world), ElementsAre("Taking", "Held", "Running", "Releasing", "none"));
-  EXPECT_EQ(world.live_looks, 1);
+  EXPECT_EQ(world.live_looks, 0) << "the operator has seen its workers end";
 }
 
 TEST(JobLife, GangSucceedsAfterAllItsRanksHave) {
@@ -89,6 +89,28 @@ TEST(JobLife, GangSucceedsAfterAllItsRanksHave) {
   EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
   EXPECT_EQ(world.job.status.master, "job-1-0.job-1");
   EXPECT_EQ(world.starts.size(), 3U);
+  expect_nothing_left(world);
+}
+
+TEST(JobLife, WorkersThatHaveEndedAreCountedNowAndThen) {
+  World world(3, {"a", "b", "c"});
+  std::int64_t left = 3;  // ranks from here on still run
+  world.ending = [&](std::int64_t, std::int64_t rank) {
+    return rank < left ? Ending::kSuccess : Ending::kNever;
+  };
+  left = 0;
+  ASSERT_TRUE(world.run([&] { return world.job.status.phase == phase::kRunning; }));
+  world.until_count = std::chrono::milliseconds(400);
+  left = 2;
+  const auto writes = world.history.size();
+  EXPECT_FALSE(world.run([&] { return world.history.size() > writes; }));
+  world.until_count = base::Duration::zero();
+  ASSERT_TRUE(world.run([&] { return world.job.status.workers.succeeded == 2; }));
+  EXPECT_EQ(world.history.size(), writes + 1);
+  world.until_count = std::chrono::milliseconds(400);
+  left = 3;
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.phase, phase::kSucceeded) << "the last end is no mere count";
   expect_nothing_left(world);
 }
 

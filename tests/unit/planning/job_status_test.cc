@@ -59,7 +59,7 @@ TEST_P(Conditions, AgreeWithPhaseAndLease) {
     EXPECT_FALSE(condition.reason.empty());
     EXPECT_TRUE(condition.last_transition_time.has_value());
     if (condition.status != "True") continue;
-    are_true.insert(condition.type);
+    are_true.insert(condition.type.string());
     if (condition.type == "Reconciling") {
       EXPECT_EQ(condition.message, "in words");  // what kstatus shows
     }

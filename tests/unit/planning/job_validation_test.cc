@@ -51,16 +51,19 @@ std::vector<Case> cases() {
       {"NegativeTtl", "spec.ttlSecondsAfterFinished",
        [](auto& job) { job.spec.ttl_seconds_after_finished = -1; }},
       {"EmptySlice", "spec.slice", [](auto& job) { job.spec.slice.emplace(); }},
-      {"SliceCountAndMemory", "spec.slice.count", [](auto& job) { job.spec.slice = {"4Gi", {}, 1}; }},
-      {"SliceCountAndCores", "spec.slice.count", [](auto& job) { job.spec.slice = {"", 10, 1}; }},
-      {"NoSlices", "spec.slice.count", [](auto& job) { job.spec.slice = {"", {}, 0}; }},
-      {"NoCores", "spec.slice.cores", [](auto& job) { job.spec.slice = {"", 0, {}}; }},
-      {"TooManyCores", "spec.slice.cores", [](auto& job) { job.spec.slice = {"", 101, {}}; }},
-      {"NoMemory", "spec.slice.memory", [](auto& job) { job.spec.slice = {"0", {}, {}}; }},
-      {"MemoryIsNoQuantity", "spec.slice.memory", [](auto& job) { job.spec.slice = {"4GB", {}, {}}; }},
+      {"SliceCountAndMemory", "spec.slice.count",
+       [](auto& job) { job.spec.slice = api::JobSlice{"4Gi", {}, 1}; }},
+      {"SliceCountAndCores", "spec.slice.count",
+       [](auto& job) { job.spec.slice = api::JobSlice{"", 10, 1}; }},
+      {"NoSlices", "spec.slice.count", [](auto& job) { job.spec.slice = api::JobSlice{"", {}, 0}; }},
+      {"NoCores", "spec.slice.cores", [](auto& job) { job.spec.slice = api::JobSlice{"", 0, {}}; }},
+      {"TooManyCores", "spec.slice.cores", [](auto& job) { job.spec.slice = api::JobSlice{"", 101, {}}; }},
+      {"NoMemory", "spec.slice.memory", [](auto& job) { job.spec.slice = api::JobSlice{"0", {}, {}}; }},
+      {"MemoryIsNoQuantity", "spec.slice.memory",
+       [](auto& job) { job.spec.slice = api::JobSlice{"4GB", {}, {}}; }},
       {"SlicesOfSeveralGpus", "spec.gpusPerWorker",
        [](auto& job) {
-         job.spec.slice = {"", {}, 1};
+         job.spec.slice = api::JobSlice{"", {}, 1};
          job.spec.gpus_per_worker = 2;
        }},
       in_template("NoTemplate", "spec.template", ""),
@@ -117,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(Rules, InvalidJob, testing::Range<std::size_t>(0, cases
 
 TEST(Slice, NeedsASharingPool) {
   auto job = test::make_job();
-  job.spec.slice = {"4Gi", 30, {}};
+  job.spec.slice = api::JobSlice{"4Gi", 30, {}};
   const auto shares = test::make_sharing_pool();
   const auto whole = test::make_pool();
   EXPECT_EQ(validate_job(job, &shares), std::nullopt);

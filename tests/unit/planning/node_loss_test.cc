@@ -63,6 +63,32 @@ TEST(LostNodes, SeveralAtOnceAreReplacedTogether) {
   expect_over(world, 2);
 }
 
+TEST(LostNodes, AreReplacedBeforeTheOldWorkersHaveEnded) {
+  auto world = running_gang(2, {"a", "b", "c"});
+  world.lose_node("b");
+  world.now += seconds(31);
+  const auto lease = world.job.status.lease->id;
+  world.operate();
+  EXPECT_EQ(world.job.status.lease->state, state::kRestarting);
+  EXPECT_TRUE(carries_lease(world.nodes["c"], world.job.status.lease->id));
+  EXPECT_TRUE(carries_lease(world.nodes["a"], lease)) << "its worker is still there";
+  ASSERT_TRUE(world.run([&] { return world.job.status.phase == phase::kSucceeded; }));
+  world.recover_node("b");
+  expect_over(world, 2);
+}
+
+TEST(LostNodes, AReplacementThatIsLostTooIsLeft) {
+  auto world = running_gang(2, {"a", "b", "c", "d"});
+  world.lose_node("b");
+  world.now += seconds(31);
+  world.operate();
+  ASSERT_EQ(names_of(world), (std::vector<std::string>{"a", "c"}));
+  world.nodes.erase("c");
+  ASSERT_TRUE(world.run([&] { return world.job.status.phase == phase::kSucceeded; }));
+  world.recover_node("b");
+  expect_over(world, 2);
+}
+
 TEST(LostNodes, OneAfterTheOtherCostOneAttempt) {
   auto world = running_gang(2, {"a", "b", "c", "d"});
   world.lose_node("a");

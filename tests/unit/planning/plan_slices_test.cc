@@ -8,11 +8,14 @@
 #include "api/v1alpha1/reasons.h"
 #include "tests/support/whole_queue.h"
 #include "tests/unit/planning/builders.h"
+#include "tests/unit/planning/waits.h"
 
 namespace gpupool::planning {
 namespace {
 
 using test::share;
+using test::WaitsAsFirst;
+using test::WaitsBehindOthers;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Refs = std::vector<api::NodeRef>;
@@ -81,8 +84,18 @@ TEST_F(SliceQueue, SmallJobsDoNotStarveALargeOne) {
   occupy(1, 1);
   add("whole", 0);
   add("small", 1);
-  EXPECT_EQ(verdict("whole").reason, reason::kWaitingForNodes);
-  EXPECT_EQ(verdict("small").reason, reason::kBehindOthers);
+  EXPECT_THAT(verdict("whole"), WaitsAsFirst());
+  EXPECT_THAT(verdict("small"), WaitsBehindOthers());
+}
+
+TEST_F(SliceQueue, WhoWaitsIsToldTheSameWhateverIsFree) {
+  add("whole", 0, 2);
+  add("small", 1);
+  for (int taken = 1; taken < 10; ++taken) {
+    occupy(0, 1);
+    EXPECT_THAT(verdict("whole"), WaitsAsFirst());
+    EXPECT_THAT(verdict("small"), WaitsBehindOthers()) << taken << " slices are taken";
+  }
 }
 
 TEST_F(SliceQueue, GoesByPriorityFirst) {

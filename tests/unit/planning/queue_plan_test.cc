@@ -10,6 +10,7 @@
 #include "planning/replace_nodes.h"
 #include "tests/support/whole_queue.h"
 #include "tests/unit/planning/builders.h"
+#include "tests/unit/planning/waits.h"
 
 namespace gpupool::planning {
 namespace {
@@ -17,7 +18,10 @@ namespace {
 using test::make_pool;
 using test::make_pool_node;
 using test::share;
+using test::WaitsAsFirst;
+using test::WaitsBehindOthers;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 namespace reason = api::reason;
 
@@ -49,7 +53,7 @@ TEST_F(Queue, GoesByAge) {
   add(make_job("young", 2, 2));
   add(make_job("old", 1, 1));
   EXPECT_THAT(names(verdict("old").nodes), ElementsAre("a"));
-  EXPECT_EQ(verdict("young").reason, reason::kWaitingForNodes) << "what was given is as good as leased";
+  EXPECT_THAT(verdict("young"), WaitsAsFirst()) << "what was given is as good as leased";
 }
 
 TEST_F(Queue, GoesByPriorityFirst) {
@@ -64,14 +68,29 @@ TEST_F(Queue, GoesByPriorityFirst) {
 TEST_F(Queue, WaitsForLeasedNodes) {
   nodes_[0].leased = true;
   add(make_job("job", 2));
-  EXPECT_EQ(verdict("job").reason, reason::kWaitingForNodes);
+  EXPECT_THAT(verdict("job"), WaitsAsFirst());
 }
 
 TEST_F(Queue, SmallJobsDoNotStarveALargeOne) {
   nodes_[0].leased = true;
   add(make_job("large", 2, 1));
   add(make_job("small", 1, 2));
-  EXPECT_EQ(verdict("small").reason, reason::kBehindOthers);
+  EXPECT_THAT(verdict("large"), WaitsAsFirst());
+  EXPECT_THAT(verdict("small"), WaitsBehindOthers());
+}
+
+// Else everybody in a long line would be told anew whenever a job ends.
+TEST_F(Queue, WhoWaitsIsToldTheSameWhateverIsFree) {
+  add(make_job("large", 3, 1));
+  add(make_job("small", 1, 2));
+  nodes_.push_back(make_pool_node("c"));
+  std::set<std::string> told;
+  for (unsigned leased = 1; leased < 8; ++leased) {
+    for (unsigned i = 0; i < 3; ++i) nodes_[i].leased = (leased >> i & 1U) != 0;
+    EXPECT_THAT(verdict("large"), WaitsAsFirst());
+    told.insert(verdict("small").message);
+  }
+  EXPECT_THAT(told, ElementsAre(HasSubstr("jobs before it")));
 }
 
 TEST_F(Queue, WhatNeverFitsHoldsNobodyUp) {
@@ -108,8 +127,8 @@ TEST_F(Queue, NamedNodesKeepYoungerJobsAway) {
   job.spec.nodes = {"a", "b"};
   add(job);
   add(make_job("small", 1, 2));
-  EXPECT_EQ(verdict("named").reason, reason::kWaitingForNodes);
-  EXPECT_EQ(verdict("small").reason, reason::kBehindOthers);
+  EXPECT_THAT(verdict("named"), WaitsAsFirst());
+  EXPECT_THAT(verdict("small"), WaitsBehindOthers());
 }
 
 TEST_F(Queue, NoNodeHasTheModelThePoolAsksFor) {
@@ -149,8 +168,8 @@ TEST_F(Queue, ForeignTaintsNeedAToleration) {
 TEST_F(Queue, WhoAsksForTheSameIsToldTheSame) {
   nodes_[0].leased = true;
   for (int i = 0; i < 4; ++i) add(make_job("j" + std::to_string(i), 2, i));
-  EXPECT_EQ(verdict("j0").reason, reason::kWaitingForNodes);
-  for (const auto* name : {"j1", "j2", "j3"}) EXPECT_EQ(verdict(name).reason, reason::kBehindOthers);
+  EXPECT_THAT(verdict("j0"), WaitsAsFirst());
+  for (const auto* name : {"j1", "j2", "j3"}) EXPECT_THAT(verdict(name), WaitsBehindOthers());
 }
 
 TEST_F(Queue, WhoToleratesMoreAsksForSomethingElse) {

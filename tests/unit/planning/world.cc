@@ -51,7 +51,7 @@ bool World::run(const std::function<bool()>& done) {
     operate();
     if (done && done()) return true;
     const bool moved = turn();
-    if (!wrote_ && !moved) {
+    if (!wrote_ && !moved && !is_behind()) {
       if (!idle_after_) return !done;
       now += std::chrono::duration_cast<base::WallTime::duration>(*idle_after_);
     }
@@ -77,6 +77,7 @@ bool World::turn() {
     } else {
       pods[name] = test::share(std::move(copy));
     }
+    record();
   }
   return moved;
 }
@@ -300,6 +301,24 @@ bool World::has_child(const std::string& kind) const {
 }
 
 void World::freeze_cache() { frozen_ = live(); }
+
+void World::record() {
+  if (lag) states_.push_back(live());
+}
+
+bool World::is_behind() const { return std::min(pods_shown_, children_shown_) + 1 < states_.size(); }
+
+World::Cache World::cached() {
+  if (frozen_) return *frozen_;
+  if (!lag) return live();
+  record();
+  const auto catch_up = [&](std::size_t& shown) {
+    while (shown + 1 < states_.size() && !lag()) ++shown;
+  };
+  catch_up(pods_shown_);
+  catch_up(children_shown_);
+  return {states_[pods_shown_].pods, states_[children_shown_].children};
+}
 
 World::Cache World::live() const {
   Cache cache;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "planning/job_plan.h"
+#include "planning/lease_ends.h"
 #include "planning/shared_node.h"
 
 // A cluster with one job, without I/O: plan_job's steps are carried out on plain objects, one API write at a
@@ -71,6 +72,8 @@ class World {
   std::optional<planning::Problem> children_blocked;
   // How often their creation comes to nothing, for no reason that is known.
   int late_children = 0;
+  // How long the operator has yet to wait before it counts workers that have ended.
+  base::Duration until_count = base::Duration::zero();
   // A node that another job turns out to hold when this one tries to take it.
   std::string taken_meanwhile;
   bool image_gone = false;  // no container can start any more
@@ -78,6 +81,8 @@ class World {
   std::string scheduler_says;  // about pods that it finds no place for, while it does not work
   // Asked before a worker of a shared lease starts: true, and its kubelet does not admit it.
   std::function<bool()> refuse;
+  // Asked while a cache is behind: true, and it shows nothing newer for now.
+  std::function<bool()> lag;
   // Asked before everything a controller or kubelet does: true puts it off.
   std::function<bool()> hesitate;
 
@@ -101,6 +106,7 @@ class World {
     bool children_late = false;
     bool name_conflict_gone = false;
     std::optional<planning::Problem> blocked;
+    std::set<std::string> dropped = {};  // UIDs of children: remembered for as long as a pass takes
   };
 
   planning::Observation observe(const Pass& pass);
@@ -125,7 +131,8 @@ class World {
 
   void create_child(const api::ResourceType& type);
   void free_node(const api::NodeRef& ref);
-  void let_go(const std::string& pod);
+  bool let_go(const api::Pod& seen);  // true if it still had our finalizer
+  bool is_there(const api::Pod& seen) const;
   bool collect_garbage();
   bool make_pods();
   bool make_pod(const planning::Child& child, std::int64_t rank);
@@ -154,6 +161,14 @@ class World {
   };
   Cache live() const;
   std::optional<Cache> frozen_;
+  // A watch of pods, and one of children: each shows every state there was, in order, and may be behind.
+  void record();
+  Cache cached();
+  bool is_behind() const;  // what it has yet to show will wake the operator
+  std::vector<Cache> states_;
+  std::size_t pods_shown_ = 0;
+  std::size_t children_shown_ = 0;
+  planning::LeaseEnds ends_;  // of this life of the operator
   bool wrote_ = false;
   int next_uid_ = 0;
 };

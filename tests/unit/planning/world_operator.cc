@@ -40,15 +40,17 @@ void World::operate() {
     broken.emplace_back("a pass took too many steps in phase " + job.status.phase);
   } catch (const Crash&) {
     wrote_ = true;
+    ends_ = {};
   }
 }
 
 planning::Observation World::observe(const Pass& pass) {
   planning::Observation seen{.job = job};
   seen.pool = pool ? &*pool : nullptr;
-  const auto shown = frozen_ && !pass.live ? *frozen_ : live();
+  const auto shown = pass.live ? live() : cached();
   seen.pods = shown.pods;
   seen.children = shown.children;
+  std::erase_if(seen.children, [&](const auto& child) { return pass.dropped.contains(child.uid); });
   seen.node = [this](const std::string& name) -> std::shared_ptr<const api::Node> {
     const auto found = nodes.find(name);
     return found == nodes.end() ? nullptr : test::share(found->second);
@@ -59,12 +61,15 @@ planning::Observation World::observe(const Pass& pass) {
   seen.not_ready_for = [this](const api::Node& node) -> base::Duration {
     return std::chrono::duration_cast<base::Duration>(now - not_ready_since.at(node.metadata.name));
   };
+  seen.maker_deleted = [this](const api::Pod& pod) { return ends_.has_deleted_maker_of(pod); };
   seen.worker_container = kWorker;
   if (pool && !planning::holds_nodes(job.status)) {
     seen.verdict = verdicts()[job.metadata.key()];
   }
   seen.now = now;
+  seen.until_count = until_count;
   seen.live = pass.live;
+  seen.end_shown = !seen.live && ends_.shown(job, seen.pods);
   seen.nodes_taken = pass.nodes_taken;
   seen.children_made = pass.children_made;
   seen.children_late = pass.children_late;
@@ -113,6 +118,7 @@ void World::write(const std::function<void()>& effect) {
   const bool before = here ? !crash_at->second : asked == false;
   if (before) throw Crash{};
   effect();
+  record();
   wrote_ = true;
   if (here || asked) throw Crash{};
 }
@@ -170,9 +176,9 @@ bool World::perform(Pass& pass, const step::WriteStatus& what) {
   return true;
 }
 
-bool World::perform(Pass& pass, const step::TakeNodes& /*what*/) {
+bool World::perform(Pass& pass, const step::TakeNodes& what) {
   const auto& lease = *job.status.lease;
-  for (const auto& ref : lease.nodes) {
+  for (const auto& ref : what.only.empty() ? lease.nodes : what.only) {
     const auto found = nodes.find(ref.name);
     if (found == nodes.end() || found->second.metadata.uid != ref.uid) {
       pass.blocked = planning::Problem{api::reason::kNodeTaken, "node " + ref.name + " is gone"};
@@ -192,7 +198,7 @@ bool World::perform(Pass& pass, const step::TakeNodes& /*what*/) {
       node.metadata.annotations[api::kLease] = job.metadata.key().to_string();
     });
   }
-  pass.nodes_taken = true;
+  pass.nodes_taken = what.only.empty();
   return true;
 }
 
@@ -236,28 +242,45 @@ bool World::perform(Pass& pass, const step::RestoreService& /*what*/) {
   return true;
 }
 
-bool World::perform(Pass& /*pass*/, const step::DropWorkers& what) {
+bool World::perform(Pass& pass, const step::DropWorkers& what) {
   for (const auto& child : what.children) {
     write([&] { std::erase_if(children, [&](const auto& entry) { return entry.second.uid == child.uid; }); });
+    ends_.deleted(child);
+    pass.dropped.insert(child.uid);
   }
   for (const auto& deletion : what.pods_to_delete) {
-    write([&] { delete_pod(deletion.pod->metadata.name); });
+    write([&] {
+      if (is_there(*deletion.pod)) delete_pod(deletion.pod->metadata.name);
+    });
   }
-  for (const auto& seen : what.pods_to_free) let_go(seen->metadata.name);
+  for (const auto& seen : what.pods_to_free) {
+    const bool off = let_go(*seen);
+    if (off && !pass.live && planning::has_ended(*seen)) ends_.let_go(*seen);
+  }
   idle_after_ = seconds(1);
   return !what.waits;
 }
 
-void World::let_go(const std::string& name) {
+// A StatefulSet may have made another one of its name.
+bool World::is_there(const api::Pod& seen) const {
+  const auto found = pods.find(seen.metadata.name);
+  return found != pods.end() && found->second->metadata.uid == seen.metadata.uid;
+}
+
+bool World::let_go(const api::Pod& seen) {
+  const auto& name = seen.metadata.name;
+  bool off = false;
   write([&] {
+    if (!is_there(seen)) return;
     const auto found = pods.find(name);
-    if (found == pods.end()) return;
+    off = found->second->metadata.has_finalizer(api::kWorkerFinalizer);
     if (command_runs(*found->second) && nodes.contains(found->second->spec.node_name))
       broken.push_back("the finalizer of " + name + " was taken off while it runs");
     auto pod = *found->second;
     std::erase(pod.metadata.finalizers, api::kWorkerFinalizer);
     found->second = test::share(std::move(pod));
   });
+  return off;
 }
 
 void World::check_free(const api::NodeRef& ref) {
@@ -285,7 +308,13 @@ bool World::perform(Pass& pass, const step::FreeNodes& what) {
   for (const auto& ref : what.nodes) free_node(ref);
   if (what.witness != nullptr) {
     write([&] { delete_pod(what.witness->metadata.name); });
-    let_go(what.witness->metadata.name);
+    let_go(*what.witness);
+  }
+  if (what.job_goes) {
+    if (shared()) {
+      for (const auto& ref : job.status.lease->nodes) check_free(ref);
+    }
+    return perform(pass, step::RemoveFinalizer{});
   }
   write_status(pass, what.then);
   return true;

@@ -1,0 +1,142 @@
+// The queue of a sharing pool.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "api/v1alpha1/reasons.h"
+#include "planning/job_status.h"
+#include "tests/unit/controllers/pool_queue_world.h"
+
+namespace gpupool::controllers {
+namespace {
+
+class SharingWorld : public test::PoolQueueWorld {
+ public:
+  SharingWorld() { put(test::make_sharing_pool("lab")); }
+
+  // With two GPUs of ten slices each.
+  void add_node(const std::string& name) {
+    put(test::make_shared_member(name, 20));
+    put(test::make_report(name, 2));
+  }
+  void add_job(const std::string& name, std::int64_t slices, std::int64_t workers = 1, std::int64_t age = 0) {
+    auto job = test::make_queued_job(name, workers, age);
+    job.spec.slice = api::JobSlice{"", {}, slices};
+    put(std::move(job));
+  }
+};
+
+api::Pod worker_of(const api::GpuJob& job, const std::string& node, int rank) {
+  auto pod = test::make_pod(job.status.lease->id, rank);
+  pod.metadata.name = job.metadata.name + "-" + std::to_string(rank);
+  pod.metadata.labels[api::kJobUidLabel] = job.metadata.uid;
+  pod.metadata.labels[api::kSlicesLabel] = std::to_string(job.status.lease->slices);
+  pod.spec.node_name = node;
+  return pod;
+}
+
+TEST(SharingQueue, GivesNoSliceTwiceBeforeTheFirstGrantIsWritten) {
+  SharingWorld world;
+  world.add_node("a");
+  for (const auto* name : {"one", "two", "three"}) world.add_job(name, 10);
+  EXPECT_EQ(world.queue().verdict(*world.job("one")).nodes.size(), 1U);
+  EXPECT_EQ(world.queue().verdict(*world.job("two")).nodes.size(), 1U);
+  EXPECT_EQ(world.queue().verdict(*world.job("three")).reason, api::reason::kWaitingForNodes);
+}
+
+TEST(SharingQueue, ALeaseOnTheSameNodesMayHaveMoreSlices) {
+  SharingWorld world;
+  world.add_node("a");
+  world.add_job("one", 1);
+  EXPECT_EQ(world.take("one").slices, 1);
+  world.add_job("two", 10, 1, 1);
+  EXPECT_EQ(world.queue().view("lab")->shared.at(0).held, 1);
+  auto one = *world.job("one");
+  one.status.lease->slices = 10;
+  one.status.lease->nodes[0].workers = 2;
+  world.put(std::move(one));
+  EXPECT_EQ(world.queue().verdict(*world.job("two")).reason, api::reason::kWaitingForNodes);
+}
+
+// One thing that happens to workers or reports; `pick` takes one of many.
+template <class Pick>
+void stir(SharingWorld& world, const std::vector<std::string>& nodes, const Pick& pick) {
+  const int what = *rc::gen::inRange(0, 4);
+  std::vector<api::Pod> pods;
+  for (const auto& pod : world.pods()) pods.push_back(*pod);
+  if (what == 0) {
+    std::vector<api::Pod> fresh;
+    for (const auto& job : world.jobs()) {
+      if (!job->status.lease) continue;
+      int rank = 0;
+      for (const auto& ref : job->status.lease->nodes) {
+        for (std::int64_t i = 0; i < ref.workers; ++i) fresh.push_back(worker_of(*job, ref.name, rank++));
+      }
+    }
+    if (!fresh.empty()) world.put(pick(fresh));
+  } else if (what == 1 && !pods.empty()) {
+    world.put(test::ended(pick(pods), 0));
+  } else if (what == 2 && !pods.empty()) {
+    world.remove_pod(pick(pods));
+  } else if (what == 3) {
+    auto report = test::make_report(pick(nodes), *rc::gen::inRange(1, 3));
+    for (const auto& pod : pods) {
+      if (pod.spec.node_name == report.metadata.name && *rc::gen::inRange(0, 2) == 0)
+        test::show_pod(report, 0, pod.metadata.name, slices_of(pod));
+    }
+    if (*rc::gen::inRange(0, 4) == 0) report.status.gpus[0].health = "Unhealthy";
+    world.put(std::move(report));
+  }
+}
+
+// Says the same as a queue that has read everything anew, whatever came before.
+RC_GTEST_PROP(SharingQueue, WorkingInChangesIsAsGoodAsBeginningAnew, ()) {
+  SharingWorld world;
+  int names = 0;
+  const auto pick = [](const auto& from) { return from[*rc::gen::inRange<std::size_t>(0, from.size())]; };
+  const std::vector<std::string> node_names{"n0", "n1", "n2"};
+  for (const auto& name : node_names) world.add_node(name);
+  const int steps = *rc::gen::inRange(5, 40);
+  for (int i = 0; i < steps; ++i) {
+    const auto waiting = world.waiting();
+    const auto holding = world.holding();
+    const int what = *rc::gen::inRange(0, 12);
+    if (what < 4) {
+      world.add_job("j" + std::to_string(names++), *rc::gen::inRange(1, 11), *rc::gen::inRange(1, 4), i);
+    } else if (what == 4 && !waiting.empty()) {
+      world.remove_job(pick(waiting));
+    } else if (what == 5 && !waiting.empty()) {
+      auto job = *world.job(pick(waiting));
+      if (*rc::gen::arbitrary<bool>()) job.spec.priority = 1 - job.spec.priority;
+      job.spec.nodes = {pick(node_names)};
+      ++job.metadata.generation;
+      world.put(std::move(job));
+    } else if (what == 6) {
+      auto node = test::make_shared_member(pick(node_names), *rc::gen::element(10, 20));
+      node.spec.unschedulable = *rc::gen::inRange(0, 3) == 0;
+      world.put(std::move(node));
+    } else if (what == 7) {
+      world.remove_node(pick(node_names));
+    } else if (what == 8 && !holding.empty()) {
+      world.finish(pick(holding));
+    } else if (what == 9) {
+      world.queue().changed_jobs("lab");
+    } else {
+      stir(world, node_names, pick);
+    }
+    for (const auto& name : waiting) {
+      if (world.job(name) == nullptr || *rc::gen::inRange(0, 2) == 0) continue;
+      const auto expected = world.begin_anew()->verdict(*world.job(name));
+      RC_ASSERT(world.take(name) == expected);
+    }
+    const auto seen = world.queue().view("lab");
+    const auto expected = world.begin_anew()->view("lab");
+    RC_ASSERT(seen->shared == expected->shared);
+    RC_ASSERT(seen->waiting == expected->waiting);
+    RC_ASSERT(seen->holding == expected->holding);
+  }
+}
+
+}  // namespace
+}  // namespace gpupool::controllers
