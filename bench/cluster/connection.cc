@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace gpupool::bench {
 namespace {
@@ -30,6 +31,24 @@ Connection::Connection(const std::string& kubeconfig, const std::string& user_ag
     : config_(load(kubeconfig, clock_)),
       transport_(config_.endpoint, user_agent),
       client_(transport_, config_.tokens.get(), clock_, metrics_, {}) {}
+
+std::vector<std::jthread> Connection::fill(const std::vector<runtime::Reflector*>& caches) {
+  std::vector<std::jthread> threads;
+  for (auto* cache : caches) {
+    threads.emplace_back([cache](std::stop_token stop) { cache->run(std::move(stop)); });
+  }
+  const auto end = clock_.now() + std::chrono::minutes(1);
+  for (const auto* cache : caches) {
+    while (!cache->synced()) {
+      if (clock_.now() > end) {
+        std::fprintf(stderr, "waited for the %s\n", cache->name().c_str());
+        std::_Exit(EXIT_FAILURE);  // the threads live
+      }
+      clock_.sleep_for(std::chrono::milliseconds(10), {});
+    }
+  }
+  return threads;
+}
 
 void block_signals() {
   const auto set = ends();

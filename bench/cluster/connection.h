@@ -1,8 +1,8 @@
 #pragma once
 
-#include <functional>
-#include <stop_token>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -10,6 +10,7 @@
 #include "kube/client.h"
 #include "kube/config/rest_config.h"
 #include "net/curl_transport.h"
+#include "runtime/watch/reflector.h"
 
 namespace gpupool::bench {
 
@@ -24,6 +25,10 @@ class Connection {
   base::Clock& clock() { return clock_; }
   base::Metrics& metrics() { return metrics_; }
   const base::Log& log() const { return log_; }
+
+  // Runs caches, each on a thread that ends when it is told to, and waits for their first lists; ends the
+  // program (1) if those take longer than a minute.
+  std::vector<std::jthread> fill(const std::vector<runtime::Reflector*>& caches);
 
  private:
   net::CurlGlobal curl_;

@@ -110,23 +110,15 @@ Floor::Floor(Connection& connection, const std::string& gpu_resource, int worker
   });
 }
 
-bool Floor::start() {
+void Floor::start() {
   for (auto& node : must(kube::list<api::Node>(connection_.client(), "", {}, {}), "list nodes"))
     pools_[pool_of(node)].free.push_back(std::move(node));
-  running_.emplace_back([this](std::stop_token stop) { pods_.reflector().run(std::move(stop)); });
-  running_.emplace_back([this](std::stop_token stop) { jobs_.reflector().run(std::move(stop)); });
-  if (watch_nodes_) {
-    running_.emplace_back([this](std::stop_token stop) { nodes_.reflector().run(std::move(stop)); });
-  }
-  const auto end = connection_.clock().now() + std::chrono::minutes(1);
-  while (!pods_.synced() || !jobs_.synced() || (watch_nodes_ && !nodes_.synced())) {
-    if (connection_.clock().now() > end) return false;
-    connection_.clock().sleep_for(std::chrono::milliseconds(10), {});
-  }
+  std::vector<runtime::Reflector*> caches{&pods_.reflector(), &jobs_.reflector()};
+  if (watch_nodes_) caches.push_back(&nodes_.reflector());
+  running_ = connection_.fill(caches);
   for (int i = 0; i < workers_; ++i) {
     running_.emplace_back([this](const std::stop_token& stop) { work(stop); });
   }
-  return true;
 }
 
 Floor::~Floor() {
@@ -160,7 +152,13 @@ void Floor::step(const api::ObjectKey& key, const std::stop_token& stop) {
   if (lost(*life)) return move(*life, stop);
   const auto pods = pods_.store().by_index("job", key.to_string());
   const auto over = std::count_if(pods.begin(), pods.end(), [](const auto& pod) { return is_over(*pod); });
-  if (life->stage == Stage::kRunning && over == api::worker_count(life->job.spec)) finish(*life, stop);
+  if (life->stage == Stage::kRunning && job->metadata.deleting()) {
+    life->job = *job;
+    finish(*life, api::outcome::kDeleted, stop);
+  }
+  if (life->stage == Stage::kRunning && over == api::worker_count(life->job.spec)) {
+    finish(*life, api::outcome::kSucceeded, stop);
+  }
   if (life->stage == Stage::kReleasing) release(*life, pods, stop);
 }
 
@@ -266,10 +264,10 @@ void Floor::create_children(Life& life, const std::stop_token& stop) {
 }
 
 // Outcome and children; each worker's finalizer and node follow once it has ended.
-void Floor::finish(Life& life, const std::stop_token& stop) {
+void Floor::finish(Life& life, const char* outcome, const std::stop_token& stop) {
   auto status = life.job.status;
   status.lease->state = api::lease_state::kReleasing;
-  status.lease->outcome = api::outcome::kSucceeded;
+  status.lease->outcome = outcome;
   status.phase = api::phase::kReleasing;
   write_status(life.job, status, stop);
   remove_children(life, stop);
@@ -303,13 +301,14 @@ void Floor::release(Life& life, const Pods& pods, const std::stop_token& stop) {
 }
 
 void Floor::clear(Life& life, const std::stop_token& stop) {
+  life.stage = Stage::kDone;
+  if (life.job.metadata.deleting()) return remove(life, life.job, stop);
   auto status = life.job.status;
   status.lease.reset();
   status.phase = api::phase::kSucceeded;
   const auto workers = api::worker_count(life.job.spec);
   status.workers = {workers, 0, workers};
   write_status(life.job, status, stop);
-  life.stage = Stage::kDone;
   queue_.add(life.job.metadata.key());  // it may be deleted already
 }
 

@@ -31,8 +31,8 @@ class Floor {
 
   // workers: how many jobs are worked on at once, as the operator's --workers. watch_nodes: for lost nodes.
   Floor(Connection& connection, const std::string& gpu_resource, int workers, bool watch_nodes);
-  // Returns once the caches are full; false if they are not within a minute.
-  bool start();
+  // Returns once the caches are full.
+  void start();
   ~Floor();
 
  private:
@@ -59,7 +59,7 @@ class Floor {
   void step(const api::ObjectKey& key, const std::stop_token& stop);
   void begin(Life& life, const std::stop_token& stop);
   void create_children(Life& life, const std::stop_token& stop);
-  void finish(Life& life, const std::stop_token& stop);
+  void finish(Life& life, const char* outcome, const std::stop_token& stop);
   void remove_children(Life& life, const std::stop_token& stop);
   void release(Life& life, const Pods& pods, const std::stop_token& stop);
   void clear(Life& life, const std::stop_token& stop);

@@ -13,10 +13,7 @@ int main(int argc, char** argv) {
   bench::Floor floor(connection, arguments.text("gpu-resource", "nvidia.com/gpu"),
                      static_cast<int>(arguments.number("workers", 4)),
                      arguments.number("watch-nodes", 0) != 0);
-  if (!floor.start()) {
-    std::fprintf(stderr, "bench_floor: the caches are not full after a minute\n");
-    return 1;
-  }
+  floor.start();
   std::puts("ready");
   std::fflush(stdout);
   bench::wait_for_signal();

@@ -33,10 +33,7 @@ class Scene {
         nodes_(connection.client(), {}, connection.clock(), connection.metrics(), connection.log()) {
     jobs_.on_change([this](const runtime::Change<api::GpuJob>& /*change*/) { tell(); });
     nodes_.on_change([this](const runtime::Change<api::Node>& change) { see(change); });
-    threads_.emplace_back([this](std::stop_token stop) { jobs_.reflector().run(std::move(stop)); });
-    threads_.emplace_back([this](std::stop_token stop) { nodes_.reflector().run(std::move(stop)); });
-    while (!jobs_.synced() || !nodes_.synced())
-      connection.clock().sleep_for(std::chrono::milliseconds(10), {});
+    threads_ = connection.fill({&jobs_.reflector(), &nodes_.reflector()});
   }
   ~Scene() {
     for (auto& thread : threads_) thread.request_stop();

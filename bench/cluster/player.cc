@@ -64,11 +64,9 @@ Player::Player(Connection& connection, std::optional<base::Duration> run_for, in
 }
 
 void Player::start() {
-  running_.emplace_back([this](std::stop_token stop) { nodes_.reflector().run(std::move(stop)); });
-  running_.emplace_back([this](std::stop_token stop) { pods_.reflector().run(std::move(stop)); });
-  if (shared_) {
-    running_.emplace_back([this](std::stop_token stop) { jobs_.reflector().run(std::move(stop)); });
-  }
+  std::vector<runtime::Reflector*> caches{&nodes_.reflector(), &pods_.reflector()};
+  if (shared_) caches.push_back(&jobs_.reflector());
+  running_ = connection_.fill(caches);
   for (int i = 0; i < threads_; ++i) {
     running_.emplace_back([this](const std::stop_token& stop) { work(stop); });
   }

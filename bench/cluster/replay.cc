@@ -46,8 +46,7 @@ class Sight {
       : connection_(connection),
         jobs_(connection.client(), {}, connection.clock(), connection.metrics(), connection.log()) {
     jobs_.on_change([this](const runtime::Change<api::GpuJob>& change) { see(change); });
-    thread_ = std::jthread([this](std::stop_token stop) { jobs_.reflector().run(std::move(stop)); });
-    while (!jobs_.synced()) connection.clock().sleep_for(milliseconds(10), {});
+    thread_ = std::move(connection.fill({&jobs_.reflector()}).front());
   }
 
   struct Times {

@@ -61,17 +61,9 @@ Stopwatch::~Stopwatch() {
   for (auto& thread : running_) thread.request_stop();
 }
 
-bool Stopwatch::start() {
-  for (auto* reflector :
-       {&jobs_.reflector(), &children_.reflector(), &pods_.reflector(), &nodes_.reflector()}) {
-    running_.emplace_back([reflector](std::stop_token stop) { reflector->run(std::move(stop)); });
-  }
-  const auto end = connection_.clock().now() + std::chrono::minutes(1);
-  while (!jobs_.synced() || !children_.synced() || !pods_.synced() || !nodes_.synced()) {
-    if (connection_.clock().now() > end) return false;
-    connection_.clock().sleep_for(std::chrono::milliseconds(10), {});
-  }
-  return true;
+void Stopwatch::start() {
+  running_ =
+      connection_.fill({&jobs_.reflector(), &children_.reflector(), &pods_.reflector(), &nodes_.reflector()});
 }
 
 void Stopwatch::note(const std::string& job, Stage stage) {

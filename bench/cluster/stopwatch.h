@@ -24,8 +24,8 @@ class Stopwatch {
 
   Stopwatch(Connection& connection, const std::string& ns);
   ~Stopwatch();
-  // Returns once its watches have begun; false if they have not within a minute.
-  bool start();
+  // Returns once its watches have begun.
+  void start();
   void note(const std::string& job, Stage stage);
   // Until so many jobs have come so far; false after `limit`, or if a job has failed.
   bool wait_for(Stage stage, std::size_t jobs, std::chrono::seconds limit);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/support/allocations.h"
+#include "bench/support/instructions.h"
 #include "bench/support/results.h"
 #include "planning/queue_plan.h"
 #include "tests/unit/planning/builders.h"
@@ -58,14 +59,18 @@ void plan(Results& results, const std::string& name, const std::vector<planning:
           const planning::WaitingLine& line, std::size_t expected, int times) {
   const auto pool = test::share(test::make_pool());
   std::size_t given = 0;
-  const auto sample = repeat(times, [&] {
+  const auto pass = [&] {
     std::vector<const planning::PoolNode*> members;
     for (const auto& node : nodes) members.push_back(&node);
     const planning::QueuePlan planned(pool, members, line);
     given = 0;
     for (const auto& [job, verdict] : planned.granted()) given += verdict.nodes.size();
-  });
-  results.sample(name, sample, "ms");
+  };
+  if (bench::counting()) {
+    bench::count_pass(name, pass);
+  } else {
+    results.sample(name, repeat(times, pass), "ms");
+  }
   if (given != expected) results.value(name + " is wrong, nodes", static_cast<double>(given), "error");
 }
 

@@ -4,24 +4,31 @@
 #include <fstream>
 #include <mutex>
 
+#include "bench/support/instructions.h"
 #include "bench/support/results.h"
 
 namespace gpupool::bench {
 
 base::Result<net::HttpResponse> Recording::send(const net::HttpRequest& /*request*/,
                                                 std::stop_token /*stop*/) {
-  return net::HttpResponse{200, {}, R"({"metadata":{"resourceVersion":"1"},"items":[]})"};
+  return base::fail(base::ErrorCode::kTransport, "a recording answers lists and watches only");
 }
 
-base::Result<net::HttpResponse> Recording::stream(const net::HttpRequest& /*request*/,
-                                                  const net::BodySink& sink, std::stop_token stop) {
+base::Result<net::HttpResponse> Recording::stream(const net::HttpRequest& request, const net::BodySink& sink,
+                                                  std::stop_token stop) {
+  if (request.target.find("watch=") == std::string::npos) {
+    sink(R"({"metadata":{"resourceVersion":"1"},"items":[]})");
+    return net::HttpResponse{.status = 200};
+  }
   constexpr std::size_t kPiece = 16384;
+  begin_count();
   heap_before_ = heap();
   const auto began = std::chrono::steady_clock::now();
   for (std::size_t at = 0; at < bytes_.size(); at += kPiece)
     sink(std::string_view(bytes_).substr(at, kPiece));
   seconds_ = seconds_since(began);
   heap_after_ = heap();
+  end_count(name_, count_);
   done_ = true;
   done_.notify_all();
   std::mutex mutex;

@@ -13,8 +13,9 @@ namespace gpupool::bench {
 // at once.
 class Recording final : public net::Transport {
  public:
-  // bytes must outlive it.
-  explicit Recording(const std::string& bytes) : bytes_(bytes) {}
+  // So many events, which must outlive it, and what one is called when instructions are counted.
+  Recording(std::string name, const std::string& bytes, int count)
+      : name_(std::move(name)), bytes_(bytes), count_(count) {}
 
   base::Result<net::HttpResponse> send(const net::HttpRequest& request, std::stop_token stop) override;
   base::Result<net::HttpResponse> stream(const net::HttpRequest& request, const net::BodySink& sink,
@@ -26,7 +27,9 @@ class Recording final : public net::Transport {
   std::int64_t allocations() const { return heap_after_.calls - heap_before_.calls; }
 
  private:
+  std::string name_;
   const std::string& bytes_;
+  int count_;
   std::atomic<bool> done_ = false;
   double seconds_ = 0;
   Heap heap_before_;

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "bench/memory/recording.h"
+#include "bench/support/instructions.h"
 #include "bench/support/results.h"
 #include "controllers/wiring.h"
 #include "tests/unit/planning/builders.h"
@@ -16,8 +17,8 @@ using bench::Results;
 
 // What every use of caches needs.
 struct World {
-  explicit World(const std::string& bytes)
-      : recording(bytes), client(recording, nullptr, clock, metrics, {}) {}
+  World(const std::string& name, const std::string& bytes, int count)
+      : recording(name, bytes, count), client(recording, nullptr, clock, metrics, {}) {}
 
   template <class K>
   void play(runtime::Informer<K>& informer) {
@@ -33,8 +34,9 @@ struct World {
 };
 
 void pods(Results& results, const std::string& line, int count) {
-  const auto bytes = bench::events_of(line, count, 1000);
-  World world(bytes);
+  constexpr int kObjects = 200;
+  const auto bytes = bench::events_of(line, count, kObjects);
+  World world("pod event to the queue", bytes, count);
   runtime::WorkQueue queue(world.clock, std::chrono::seconds(1));
   runtime::Informer<api::Pod> informer(world.client, {}, world.clock, world.metrics, world.log);
   informer.on_change(
@@ -43,14 +45,15 @@ void pods(Results& results, const std::string& line, int count) {
   results.value("pod events through a watch", count / world.recording.seconds(), "events/s");
   results.value("allocations an event", static_cast<double>(world.recording.allocations()) / count,
                 "allocations");
-  if (informer.store().size() != 1000 || queue.depth() != 1000)
+  if (informer.store().size() != kObjects || queue.depth() != kObjects)
     results.value("pod events were lost", 1, "error");
 }
 
 // Node events with all handlers of the operator, while so many jobs hold a node each. Microseconds of one.
 double nodes(Results& results, const std::string& line, int count, int jobs) {
   const auto bytes = bench::events_of(line, count, 100);
-  World world(bytes);
+  const auto name = "node event, " + std::to_string(jobs) + " jobs";
+  World world(name + ", to the queues", bytes, count);
   controllers::Caches caches(world.client, world.clock, world.metrics, world.log);
   controllers::PoolQueue pool_queue(caches);
   controllers::NodeReadiness readiness(world.clock);
@@ -65,7 +68,7 @@ double nodes(Results& results, const std::string& line, int count, int jobs) {
   }
   world.play(caches.nodes);
   const auto each = world.recording.seconds() / count * 1e6;
-  results.value("node event, " + std::to_string(jobs) + " jobs", each, "us");
+  results.value(name, each, "us");
   if (caches.nodes.store().size() != 100) results.value("node events were lost", 1, "error");
   return each;
 }
@@ -77,7 +80,7 @@ int main(int argc, char** argv) {
   const bool smoke = argc > 2 && std::strcmp(argv[2], "--smoke") == 0;
   const std::string data = argv[1];
   Results results("watch");
-  pods(results, bench::read_line(data + "/pod.json"), smoke ? 1000 : 50000);
+  pods(results, bench::read_line(data + "/pod.json"), bench::counting() ? 200 : smoke ? 1000 : 50000);
   const auto node = bench::read_line(data + "/node.json");
   for (const int jobs : {0, 1000, 10000}) nodes(results, node, smoke ? 100 : 1000, smoke ? jobs / 100 : jobs);
   results.print();

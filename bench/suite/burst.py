@@ -94,6 +94,13 @@ def teardown(results, plane, jobs, nodes, runs):
     plane.need_nodes(nodes)
     with plane.player(-1) as player:
         for _ in range(runs):
-            with plane.operator() as operator:
-                output = submit(plane, [operator, player], POOL, jobs, "--end", "delete")
-            results.take(f"teardown of {jobs} jobs", output)
+            spans = {}
+            for name, subject in (("floor", plane.floor), ("operator", plane.operator)):
+                with subject() as service:
+                    plane.audit.begin()
+                    output = submit(plane, [service, player], POOL, jobs, "--end", "delete")
+                    _count(results, f"teardown of {jobs} jobs: {name}", plane, service.agent, jobs)
+                spans[name] = _seconds(output, "all nodes free")
+                results.take(f"teardown of {jobs} jobs: {name}", output)
+            results.add(f"teardown of {jobs} jobs: operator", "all nodes free: operator / floor",
+                        spans["operator"] / spans["floor"], "x")

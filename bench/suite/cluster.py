@@ -15,7 +15,7 @@ def _bursts(results, plane, options):
 
 
 def _steady(results, plane, options):
-    burst.steady(results, plane, *((20, 3) if options.smoke else (1000, 60)))
+    burst.steady(results, plane, *((20, 2) if options.smoke else (1000, 60)))
 
 
 def _latency(results, plane, options):
@@ -68,7 +68,7 @@ def run(results, names, options):
     for group in _groups([name for name in SUITES if name in names], options.smoke):
         if not group:
             continue
-        with Plane() as plane:
+        with Plane(options.smoke) as plane:
             results.machine["kubernetes"] = plane.version
             if not options.smoke:
                 burst.warm_up(plane)

@@ -1,12 +1,12 @@
 """Benchmarks that need no API server."""
 
-from suite import launcher
+from suite import instructions, launcher
 from suite.growth import exponent
 from suite.programs import ROOT, call
 
 DATA = ROOT / "bench" / "data"
 PROGRAMS = {"placement": ["bench_placement"], "decode": ["bench_decode", DATA], "watch": ["bench_watch", DATA]}
-SUITES = [*PROGRAMS, "launcher", "plugin"]
+SUITES = [*PROGRAMS, "instructions", "launcher", "plugin"]
 
 
 def _growth(results, name, output):
@@ -24,6 +24,9 @@ def _growth(results, name, output):
 
 def run(results, names, smoke, runs):
     for name in names:
+        if name == "instructions":
+            instructions.measure(results, PROGRAMS.values())
+            continue
         for _ in range(1 if smoke else runs):
             if name == "launcher":
                 launcher.measure(results, 20 if smoke else 300)

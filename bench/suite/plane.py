@@ -31,7 +31,8 @@ _namespaces = itertools.count(1)
 class Plane:
     """As a context manager. Nodes stay Ready without heartbeats: nobody looks."""
 
-    def __init__(self):
+    def __init__(self, tiny=False):
+        self._untouched = 1 if tiny else 3  # seconds
         self._cluster = Cluster(f"bench-{os.getpid()}", "--control-plane-only", "--audit", "--etcd-quota", "8192",
                                 "--node-monitor-grace-period", "86400")
         self.pools = {}  # name -> nodes
@@ -111,7 +112,7 @@ class Plane:
     def _wait_untouched(self):
         """The controller manager writes into new nodes for a while."""
         before, since = None, time.monotonic()
-        while time.monotonic() - since < 3:
+        while time.monotonic() - since < self._untouched:
             now = {node["metadata"]["name"]: node["metadata"]["resourceVersion"] for node in self.api.list("nodes")}
             if now != before:
                 before, since = now, time.monotonic()
@@ -140,7 +141,8 @@ class Plane:
         """Until it has listed so many kinds since audit.begin(), and watches them; how many requests for lists that took."""
         listed, watched, end = collections.Counter(), set(), time.monotonic() + limit
         while len(watched) < kinds:
-            for entry in self.audit.entries():
+            time.sleep(0.05)
+            for entry in self.audit.new_entries():
                 if not entry.get("userAgent", "").startswith(service.agent) or entry["responseStatus"]["code"] != 200:
                     continue
                 kind = entry.get("objectRef", {}).get("resource")

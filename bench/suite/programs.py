@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STOP_LIMIT = 30
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -68,12 +67,8 @@ class Service:
         return self
 
     def __exit__(self, *_):
-        self._process.terminate()
-        try:
-            self._process.wait(STOP_LIMIT)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._process.kill()  # to end in order takes an operator a second, and leaves nothing else behind
+        self._process.wait()
         self._log.close()
 
     def running(self):

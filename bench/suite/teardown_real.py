@@ -1,0 +1,146 @@
+"""Running jobs are deleted at once, on nodes with real kubelets: beside plain Jobs with the same pods.
+
+A kubelet sends SIGTERM, kills after the grace period, and looks once a second whether a container has ended. A node is
+free when the API server knows that; the pod stays until the kubelet has cleaned up after it. Plain Jobs pay all that
+too.
+"""
+
+import concurrent.futures
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from suite.programs import ROOT
+
+sys.path.append(str(ROOT / "tests" / "e2e"))
+
+from support.cluster import Cluster, apply_definitions  # noqa: E402
+from support.jobs import GPU, LEASE, job_manifest, pool_manifest, shell  # noqa: E402
+from support.lab import Lab  # noqa: E402
+from support.operator_process import launcher_binary  # noqa: E402
+from support.waiting import wait_for  # noqa: E402
+
+BENCHMARK = "teardown-real"
+NODES = ["na", "nb", "nc"]
+POOL = "demo"
+POOL_LABEL = "gpupool.dev.node-restriction.kubernetes.io/pool"
+POLL = 0.02  # seconds
+LIMIT = 120
+COMMANDS = {"heeds SIGTERM": "trap 'exit 0' TERM; while :; do sleep 3600 & wait $!; done",
+            "ignores SIGTERM": "trap '' TERM; while :; do sleep 1; done"}
+
+
+def _plain_job(name, namespace, script):
+    """What a GpuJob of one GPU runs, without gpupool."""
+    container = shell(script, resources={"limits": {GPU: "1"}})
+    pod = {"restartPolicy": "Never", "terminationGracePeriodSeconds": 1, "containers": [container]}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": namespace},
+            "spec": {"template": {"spec": pod}}}
+
+
+def _pods_watched(api, namespace):
+    """What happens to pods."""
+    def running():
+        return {pod["metadata"]["name"] for pod in api.list("pods", namespace)
+                if not all("terminated" in c["state"] for c in pod["status"].get("containerStatuses", [{"state": {}}]))}
+
+    def unmarked():
+        return {pod["metadata"]["name"] for pod in api.list("pods", namespace)
+                if "deletionTimestamp" not in pod["metadata"]}
+    return {"pods marked": unmarked, "containers ended": running, "pods gone": lambda: _names(api.list("pods", namespace))}
+
+
+def _pods_running(api, namespace, count):
+    pods = api.list("pods", namespace)
+    return len(pods) == count and all(pod["status"].get("phase") == "Running" for pod in pods)
+
+
+def _until_gone(began, remaining):
+    """Name -> seconds until remaining(), a set of names, did not hold it any more; looked at now and then."""
+    left, gone = remaining(), {}
+    while left:
+        if time.monotonic() - began > LIMIT:
+            raise RuntimeError(f"{BENCHMARK}: {sorted(left)} are still there after {LIMIT} s")
+        time.sleep(POLL)
+        now = remaining()
+        gone.update({name: time.monotonic() - began for name in left - now})
+        left = now
+    return gone
+
+
+def _delete_all(api, kind, namespace, watched):
+    """Seconds from the first deletion, for each of the things to watch: name -> their set of names."""
+    names = [item["metadata"]["name"] for item in api.list(kind, namespace)]
+    with concurrent.futures.ThreadPoolExecutor(len(names) + len(watched)) as threads:
+        began = time.monotonic()
+        waits = {what: threads.submit(_until_gone, began, remaining) for what, remaining in watched.items()}
+        list(threads.map(lambda name: api.delete(kind, name, namespace), names))
+        return {what: sorted(wait.result().values()) for what, wait in waits.items()}
+
+
+def _names(objects):
+    return {item["metadata"]["name"] for item in objects}
+
+
+def _floor(api, namespace, nodes, script):
+    for node in nodes:
+        api.create("jobs", _plain_job(f"plain-{node}", namespace, script))
+    wait_for("the plain jobs to run", lambda: _pods_running(api, namespace, len(nodes)), LIMIT)
+    return _delete_all(api, "jobs", namespace, _pods_watched(api, namespace))
+
+
+def _ours(api, namespace, pool, nodes, script):
+    for node in nodes:
+        api.create("gpujobs", job_manifest(f"job-{node}", namespace, pool, script))
+    wait_for("the jobs to run", lambda: _pods_running(api, namespace, len(nodes)) and all(
+        job.get("status", {}).get("phase") == "Running" for job in api.list("gpujobs", namespace)), LIMIT)
+
+    def leased():
+        return _names(node for node in api.list("nodes")
+                      if node["metadata"]["name"] in nodes and LEASE in str(node["metadata"]) + str(node["spec"]))
+    return _delete_all(api, "gpujobs", namespace, {
+        "nodes free": leased, "jobs gone": lambda: _names(api.list("gpujobs", namespace)),
+        **_pods_watched(api, namespace)})
+
+
+def measure(results, api, namespace, pool, nodes, runs, commands=None):
+    """A job for each of these nodes, which have one GPU each and are all of the pool. An operator runs."""
+    for _ in range(runs):
+        for what, script in (commands or COMMANDS).items():
+            times = {}
+            for subject, taken in (("floor", _floor(api, namespace, nodes, script)),
+                                   ("operator", _ours(api, namespace, pool, nodes, script))):
+                for event, seconds in taken.items():
+                    times[subject, event] = seconds[-1]
+                    results.add(BENCHMARK, f"{what}: deleted to {event}: {subject}", statistics.median(seconds), "s")
+                    results.add(BENCHMARK, f"{what}: deleted to all {event}: {subject}", seconds[-1], "s")
+            for event in ("containers ended", "pods gone"):
+                results.add(BENCHMARK, f"{what}: all nodes free: operator / all {event}: floor",
+                            times["operator", "nodes free"] / times["floor", event], "x")
+
+
+def _prepare(cluster):
+    built = subprocess.run([ROOT / "tests/images/build", "launcher", launcher_binary()], check=True,
+                           stdout=subprocess.PIPE, text=True)
+    cluster.load(built.stdout.strip())
+    apply_definitions(cluster.kubeconfig)
+
+
+def run(results, runs):
+    """On a cluster of its own, with the true device plugin on simulated GPUs."""
+    with Cluster(f"bench-real-{os.getpid()}", "--nodes", ",".join(NODES), "--gpus",
+                 ",".join(f"{node}=1" for node in NODES)) as cluster, tempfile.TemporaryDirectory() as folder:
+        _prepare(cluster)
+        lab = Lab(cluster.kubeconfig, os.path.join(folder, "operator.log"), "bench", cluster,
+                  ["--launcher-image", "gpupool.dev/launcher:dev"])
+        for node in NODES:
+            lab.api.patch("nodes", node, {"metadata": {"labels": {POOL_LABEL: POOL}}})
+        lab.api.create("gpupools", pool_manifest(POOL, {POOL_LABEL: POOL}))
+        lab.operator.start()
+        try:
+            measure(results, lab.api, lab.new_namespace(1), POOL, NODES, runs)
+        finally:
+            lab.operator.stop()
