@@ -1,9 +1,18 @@
 """One job from its creation to its end, in all the ways it can end."""
 
+import os
+import sys
+
 from support.case import OperatorCase
 from support.cluster import kubectl
 from support.jobs import LISTEN, JobHandle, WORKER_FINALIZER, job_manifest, shell
+from support.operator_process import ROOT
 from support.waiting import wait_for
+
+sys.path.append(os.path.join(ROOT, "bench"))
+
+from suite import teardown_real  # noqa: E402
+from suite.results import Results  # noqa: E402
 
 
 class LifecycleTest(OperatorCase):
@@ -127,7 +136,7 @@ class QueueTest(OperatorCase):
             LISTEN + "sleep 1")))
         large.wait_reason("WaitingForNodes")
         small = self.submit("small", "true")
-        small.wait_reason("BehindOthers")
+        small.wait_behind_others()
         done = large.wait_condition("Complete", limit=90)
         self.assertLessEqual(done["startTime"], small.wait_condition("Complete")["startTime"])
 
@@ -138,3 +147,18 @@ class QueueTest(OperatorCase):
         waiting.wait_reason("WaitingForNodes")
         holder.delete()
         waiting.wait_condition("Complete")
+
+
+class BenchmarkTest(OperatorCase):
+    def test_teardown_can_be_measured(self):
+        """bench/run teardown-real does this on a cluster of its own, again and again."""
+        results = Results({})
+        command = {"takes a second": "trap 'sleep 1; exit 0' TERM; while :; do sleep 3600 & wait $!; done"}
+        teardown_real.measure(results, self.api, self.namespace, self.pool, ["na", "nb", "nc"], 1, command)
+        times = {row["name"]: row["median"] for row in results.rows()}
+        for subject in ("floor", "operator"):
+            ended, gone = (times[f"takes a second: deleted to all {event}: {subject}"]
+                           for event in ("containers ended", "pods gone"))
+            self.assertLess(0.9, ended)
+            self.assertLessEqual(ended, gone)
+        self.assertLess(0.9, times["takes a second: deleted to all nodes free: operator"])

@@ -83,6 +83,10 @@ class JobHandle:
     def wait_reason(self, reason, limit=30):
         return self.wait(f"reason {reason}", lambda s: s.get("reason") == reason and s, limit)
 
+    def wait_behind_others(self, limit=30):
+        return self.wait("place behind others", lambda s: s.get("reason") == "WaitingForNodes" and
+                         "jobs before it in the queue come first" in s.get("message", ""), limit)
+
     def wait_condition(self, name, value="True", limit=LIMIT):
         def holds(status):
             if name == "Complete" and status.get("phase") == "Failed":
