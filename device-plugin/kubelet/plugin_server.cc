@@ -34,7 +34,7 @@ struct PluginServer::Impl {
         streams(offering, resource, std::move(on_stream)) {}
 
   const std::string socket;
-  FileIdentity identity;  // of the socket when it was put in place
+  FileIdentity identity;  // of the socket
   const Answers answers;
   ListStreams streams;
   std::unique_ptr<PluginService> service;
@@ -56,10 +56,11 @@ base::Result<std::unique_ptr<PluginServer>> PluginServer::start(const Offering& 
   auto service = PluginService::start(impl->answers, impl->streams, unfinished);
   if (!service) return tl::unexpected<base::Error>(service.error());
   impl->service = std::move(*service);
+  // Looked at before it can be removed by others: afterwards nothing might be there, and stay there.
+  impl->identity = identify(unfinished);
   if (::chmod(unfinished.c_str(), 0600) != 0 || ::rename(unfinished.c_str(), socket.c_str()) != 0) {
     return failed("cannot put in place " + socket, errno);
   }
-  impl->identity = identify(socket);
   return std::unique_ptr<PluginServer>(new PluginServer(std::move(impl)));
 }
 
