@@ -68,8 +68,7 @@ class ExampleTest(OperatorCase):
 
     def test_deadline(self):
         job = self.apply("deadline")
-        job.wait_phase("Running")
-        status = job.wait_condition("Failed", limit=40)
+        status = job.wait_condition("Failed")  # on a busy machine before it runs: starting counts
         self.assertEqual("DeadlineExceeded", status["reason"])
         self.assertIn("5 s", status["message"])
 

@@ -41,8 +41,8 @@ class GangTest(OperatorCase):
 
     def wait_all_begun(self, attempt, ranks=3):
         wanted = {(attempt, rank) for rank in range(ranks)}
-        wait_for(f"all ranks of attempt {attempt} to begin", lambda: wanted <= set(self.runs()), 60,
-                 lambda: str(self.runs()))
+        wait_for(f"all ranks of attempt {attempt} to begin", lambda: wanted <= set(self.runs()),
+                 detail=lambda: str(self.runs()))
 
     def once_each(self, attempts, ranks=3):
         return {(attempt, rank): 1 for attempt in range(attempts) for rank in range(ranks)}
@@ -70,7 +70,7 @@ class GangTest(OperatorCase):
             self.operator.start()
             if job.phase() in ("Succeeded", "Failed"):
                 break
-        status = job.wait_condition("Complete", limit=120)
+        status = job.wait_condition("Complete")
         self.assertEqual(("Succeeded", 2), (status["phase"], status["attempts"]))
         self.assertEqual(self.once_each(2), self.runs())
 
@@ -80,7 +80,7 @@ class GangTest(OperatorCase):
         self.operator.kill()
         # All holders are restarted containers once every rank has ended.
         wait_for("all workers to have ended", lambda: all(
-            any(c["restartCount"] for c in p["status"].get("containerStatuses", [])) for p in job.pods()), 60)
+            any(c["restartCount"] for c in p["status"].get("containerStatuses", [])) for p in job.pods()))
         self.operator.start()
         status = job.wait_condition("Complete")
         self.assertEqual((1, self.once_each(1)), (status["attempts"], self.runs()))
@@ -91,20 +91,20 @@ class GangTest(OperatorCase):
         job.wait_phase("Running")
         victim = next(p for p in job.pods() if p["metadata"]["name"].endswith("-1"))
         self.api.delete("pods", victim["metadata"]["name"], self.namespace)
-        status = job.wait_condition("Complete", limit=90)
+        status = job.wait_condition("Complete")
         self.assertEqual((2, 0), (status["attempts"], status.get("failures", 0)))
         self.assertEqual(self.once_each(2), self.runs())
 
     def test_one_crash_restarts_all_and_is_charged(self):
         job = self.gang("crash", 'if [ $GPUPOOL_ATTEMPT = 0 ]; then [ $RANK != 2 ] || exit 7; sleep 3600; fi')
-        status = job.wait_condition("Complete", limit=90)
+        status = job.wait_condition("Complete")
         self.assertEqual((2, 1), (status["attempts"], status["failures"]))
         self.assertEqual(self.once_each(2), self.runs())
 
     def test_failure_names_rank_code_and_last_lines(self):
         job = self.gang("fails", 'if [ $RANK = 1 ]; then echo first; echo "out of cheese"; exit 42; fi; sleep 3600',
                         backoffLimit=0)
-        status = job.wait_condition("Failed", limit=90)
+        status = job.wait_condition("Failed")
         self.assertEqual("BackoffLimitExceeded", status["reason"])
         for text in ("rank 1 exited with code 42", "out of cheese"):
             self.assertIn(text, status["message"])
@@ -112,7 +112,7 @@ class GangTest(OperatorCase):
     def test_failure_names_the_signal(self):
         # Kubernetes makes $$ of $$$$ in a command.
         job = self.gang("signal", "[ $RANK = 0 ] || { sleep 1; kill -SEGV $$$$; }; sleep 3600", gpus=2, backoffLimit=0)
-        self.assertIn("rank 1 killed by signal 11", job.wait_condition("Failed", limit=90)["message"])
+        self.assertIn("rank 1 killed by signal 11", job.wait_condition("Failed")["message"])
 
     def test_ranks_wait_for_a_master_that_listens_late(self):
         script = ('if [ $RANK = 0 ]; then sleep 5; date +%s > /marks/NAME.0; timeout 60 nc -l -p $MASTER_PORT '

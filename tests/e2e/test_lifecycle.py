@@ -125,7 +125,7 @@ class QueueTest(OperatorCase):
             JobHandle(self.api, name, self.namespace).wait("a reason to wait", lambda s: s.get("reason"))
         jobs = [JobHandle(self.api, name, self.namespace) for name in names]
         for job in jobs:
-            job.wait_condition("Complete", limit=120)
+            job.wait_condition("Complete")
         begun = sorted(jobs, key=lambda job: job.status()["startTime"])
         self.assertEqual(["high", "early", "late", "low"], [job.name for job in begun])
 
@@ -137,7 +137,7 @@ class QueueTest(OperatorCase):
         large.wait_reason("WaitingForNodes")
         small = self.submit("small", "true")
         small.wait_behind_others()
-        done = large.wait_condition("Complete", limit=90)
+        done = large.wait_condition("Complete")
         self.assertLessEqual(done["startTime"], small.wait_condition("Complete")["startTime"])
 
     def test_waiting_job_starts_when_room_appears(self):

@@ -101,7 +101,7 @@ class WorkerTest(NodeCase):
             script = LISTEN + "[ $RANK = 0 ] || sleep 3600; sleep 2; exec tail /dev/zero"
             jobs.append(self.submit(name, container=shell(script, resources=limits), gpus=gpus, backoffLimit=0))
         for job in jobs:
-            status = job.wait_condition("Failed", limit=120)
+            status = job.wait_condition("Failed")
             self.assertEqual(("BackoffLimitExceeded", 1), (status["reason"], status["failures"]), job.show())
 
     def test_hands_in_the_workers_objects(self):
@@ -112,7 +112,7 @@ class WorkerTest(NodeCase):
                        {"spec": {"template": {"metadata": {"annotations": {"example.org/edited": "x"}}}}}, self.namespace)
         self.api.delete("services", "handled-1", self.namespace)
         wait_for("the Service to be made again", lambda: [
-            s for s in self.api.list("services", self.namespace) if s["metadata"]["uid"] != old["metadata"]["uid"]], 30)
+            s for s in self.api.list("services", self.namespace) if s["metadata"]["uid"] != old["metadata"]["uid"]])
         holds_for("the attempt goes on", lambda: job.status()["attempts"] == 1, 2)
         self.api.patch("statefulsets", "handled-1", {"spec": {"replicas": 1}}, self.namespace)
         job.wait("attempt 1", lambda s: s.get("attempts") == 2 and s["phase"] == "Running")
@@ -123,4 +123,4 @@ class WorkerTest(NodeCase):
     def test_ranks_of_a_program_without_a_rendezvous(self):
         """Rank 0 never listens, and ends."""
         self.submit("shards", container=shell('[ $RANK != 0 ] || exit 0; echo shard $RANK'), gpus=3,
-                    backoffLimit=0).wait_condition("Complete", limit=120)
+                    backoffLimit=0).wait_condition("Complete")

@@ -74,7 +74,7 @@ def kubectl(kubeconfig, *arguments, text=None):
 def apply_definitions(kubeconfig):
     folder = os.path.join(ROOT, "crds", "")  # kubectl follows a link only with the slash at its end
     kubectl(kubeconfig, "apply", "--validate=false", "-f", folder)
-    wait_for("the definitions to be established", lambda: _established(kubeconfig), 30)
+    wait_for("the definitions to be established", lambda: _established(kubeconfig))
 
 
 def _established(kubeconfig):
