@@ -5,6 +5,7 @@ import time
 from suite.burst import submit
 from suite.growth import exponent
 from suite.plane import POOL_LABEL
+from suite.programs import call
 
 from fake_plugins import FakePlugins  # after suite.plane, which says where it is
 
@@ -103,6 +104,15 @@ def _start(operator, pool, rows, size, base):
     rows.add(size, "memory at most, since the start", operator.memory_mib("VmHWM"), "MiB", grows=False)
 
 
+def _start_floor(plane, operator_s, rows, size):
+    """The same lists, read by a client that keeps nothing."""
+    floor = {entry["name"]: entry["value"] for entry in
+             call("bench_lists", "--kubeconfig", plane.kubeconfig)["results"]}
+    rows.add(size, "lists, floor", floor["seconds"], "s")
+    rows.add(size, "lists", floor["bytes"] / (1 << 20), "MiB", grows=False)
+    rows.add(size, "start to ready: operator / floor", operator_s / floor["seconds"], "x", grows=False)
+
+
 def _events(plane, operator, pool, rows, size, count):
     """Changes that mean nothing, of all nodes and pods in turn."""
     for kind in ("nodes", "pods"):
@@ -146,6 +156,7 @@ def measure(results, pool_type, plane, sizes, events, relist=True):
         _add_jobs(plane, pool, rows, size, size - before)
         with plane.operator() as operator:
             _start(operator, pool, rows, size, base)
+            _start_floor(plane, operator.ready_after, rows, size)
             _events(plane, operator, pool, rows, size, events)
             if relist and size == sizes[-1]:
                 _relist(plane, operator, rows, size)
