@@ -111,6 +111,9 @@ def enable_forwarding(init):
 
 def attach_node(addresses, index, hub_init, node_init):
     link = f"node{index}"
+    # Of the node's machine before it was rebooted: the kernel removes that a moment after its last process has ended.
+    subprocess.run(["nsenter", "-t", str(hub_init), "-n", "--", "ip", "link", "del", link], capture_output=True,
+                   check=False)
     _ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", str(node_init), init=hub_init)
     _batch([f"link set {link} master nodes up",
             f"route replace {addresses.pods(index)} via {addresses.node(index)}"], hub_init)
