@@ -48,13 +48,13 @@ int main(int argc, char** argv) {
   const auto began = std::chrono::steady_clock::now();
   std::vector<std::jthread> threads;
   for (const auto& asked : kAsked) {
-    threads.emplace_back([&](const std::stop_token& stop) {
+    threads.emplace_back([&] {
       const auto count = [&](std::string_view item) {
         bytes += item.size();
         ++objects;
       };
       const kube::ListOptions options{.label_selector = asked.label_selector, .resource_version = "0"};
-      const auto listed = connection.client().list_items(asked.type, "", options, count, stop);
+      const auto listed = connection.client().list_items(asked.type, "", options, count, {});
       if (listed) return;
       std::fprintf(stderr, "%s\n", listed.error().message.c_str());
       failed = true;
