@@ -31,7 +31,7 @@ class Fleet:
     def tear_down(self):
         for pool in GPUS:
             self._api.delete("gpupools", pool)
-        wait_for("the pools to be gone", lambda: not any(self._api.find("gpupools", pool) for pool in GPUS), 60)
+        wait_for("the pools to be gone", lambda: not any(self._api.find("gpupools", pool) for pool in GPUS))
 
     def remove_all(self):
         for name in self._size:

@@ -83,7 +83,7 @@ class Race:
             self._api.call("DELETE", self._api.url("gpujobs", writer.namespace))
         wait_for("all jobs to be gone", self._all_gone, LIMIT, self._undone)
         fleet.tear_down()
-        wait_for("the nodes to be clean", lambda: not self._lab.nodes.traces(), 30)
+        wait_for("the nodes to be clean", lambda: not self._lab.nodes.traces())
         checker.ask("empty")
 
     def _progress(self):

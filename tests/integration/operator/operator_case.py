@@ -36,7 +36,7 @@ class FakeClusterCase(OperatorCase):
         self.plugins.clear()
         for pool in self.api.list("gpupools"):
             self.api.delete("gpupools", pool["metadata"]["name"])
-        wait_for("all pools to be gone", lambda: not self.api.list("gpupools"), 30, self.operator.tail)
+        wait_for("all pools to be gone", lambda: not self.api.list("gpupools"), detail=self.operator.tail)
         for name in self.nodes.names():
             self.nodes.remove(name)
 
@@ -46,13 +46,13 @@ class FakeClusterCase(OperatorCase):
     def pool_ready(self, name=None):
         return next((c for c in self.pool_status(name).get("conditions", []) if c["type"] == "Ready"), {})
 
-    def wait_pool(self, name=None, limit=10, **blocks):
+    def wait_pool(self, name=None, **blocks):
         """Until the counts of these blocks (nodes, gpus, jobs) are so; absent ones are zero."""
         def agrees():
             status = self.pool_status(name)
             return all(status.get(block, {}).get(key, 0) == value for block, wanted in blocks.items()
                        for key, value in wanted.items())
-        wait_for(f"pool status {blocks}", agrees, limit, lambda: str(self.pool_status(name)))
+        wait_for(f"pool status {blocks}", agrees, detail=lambda: str(self.pool_status(name)))
 
     def worker(self, job, rank=None):
         """The running pod of this rank."""
@@ -62,7 +62,7 @@ class FakeClusterCase(OperatorCase):
                 if fits and pod["status"].get("phase") == "Running" and "deletionTimestamp" not in pod["metadata"]:
                     return pod
             return None
-        return wait_for(f"the worker {rank} of {job.name} to run", found, 30, job.show)
+        return wait_for(f"the worker {rank} of {job.name} to run", found, detail=job.show)
 
     def finish(self, job, code=0, tail="", ranks=(None,)):
         for rank in ranks:

@@ -19,13 +19,13 @@ class SharingCase(FakeClusterCase):
         super().clean()
         over = {gpu: slices for gpu, slices in peak.items() if slices > self.split}
         self.assertFalse(over, "more slices in use than there are")
-        wait_for("the marks of the pools to go", lambda: not self.pool_marks(), 15, lambda: str(self.pool_marks()))
+        wait_for("the marks of the pools to go", lambda: not self.pool_marks(), detail=lambda: str(self.pool_marks()))
 
     def submit_slices(self, name, count=1, **options):
         return self.submit(name, slice={"count": count}, **options)
 
-    def wait_slices(self, total, free, limit=15):
-        self.wait_pool(slices={"total": total, "free": free}, limit=limit)
+    def wait_slices(self, total, free):
+        self.wait_pool(slices={"total": total, "free": free})
 
     def pool_marks(self):
         """What sharing pools have left on nodes."""
@@ -41,5 +41,5 @@ class SharingCase(FakeClusterCase):
         """Exactly these nodes carry the marks of the pool."""
         uids = {n["metadata"]["name"]: n["metadata"]["uid"] for n in self.api.list("nodes")}
         wanted = sorted((name, [pool or self.pool], uids[name]) for name in names)
-        wait_for(f"the marks of {names}", lambda: sorted(self.pool_marks()) == wanted, 15,
-                 lambda: str(self.pool_marks()))
+        wait_for(f"the marks of {names}", lambda: sorted(self.pool_marks()) == wanted,
+                 detail=lambda: str(self.pool_marks()))

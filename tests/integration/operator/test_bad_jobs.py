@@ -41,7 +41,7 @@ class BadTemplateTest(FakeClusterCase):
         for number, (what, (spec, text)) in enumerate(BAD_TEMPLATES.items()):
             with self.subTest(what=what):
                 job = self.submit(f"bad-{number}", template={"spec": spec})
-                status = job.wait_reason("InvalidTemplate", limit=15)
+                status = job.wait_reason("InvalidTemplate")
                 self.assertIn(text, status["message"])
                 self.assertEqual("True", job.condition("Stalled"))
                 self.assertIsNone(job.lease())
@@ -65,8 +65,8 @@ class BadTemplateTest(FakeClusterCase):
                 self.assertEqual("InvalidTemplate", status["reason"])
                 self.assertIn("Sometimes", status["message"])
                 job.wait("no lease", lambda s: not s.get("lease"))
-                wait_for("the nodes to be given back", lambda: not self.nodes.traces(), 10,
-                         lambda: str(self.nodes.traces()))
+                wait_for("the nodes to be given back", lambda: not self.nodes.traces(),
+                         detail=lambda: str(self.nodes.traces()))
                 sequence = job.status().get("leaseSequence")
                 holds_for("no node is taken for a template known to be refused", lambda: not self.nodes.traces(), 3)
                 self.assertEqual(sequence, job.status().get("leaseSequence"))
@@ -102,13 +102,13 @@ class NameConflictTest(FakeClusterCase):
         status = job.wait_condition("Stalled")
         self.assertEqual("NameConflict", status["reason"])
         self.assertIn("taken-1", status["message"])
-        wait_for("the nodes to be given back", lambda: not self.nodes.traces(), 10, lambda: str(self.nodes.traces()))
+        wait_for("the nodes to be given back", lambda: not self.nodes.traces(), detail=lambda: str(self.nodes.traces()))
         other = self.submit("other")
         other.wait_phase("Running")
         other.delete()
         self.assertIsNotNone(self.api.find(kind, "taken-1", self.namespace), "somebody else's object was deleted")
         self.api.delete(kind, "taken-1", self.namespace)
-        job.wait_phase("Running", limit=30)
+        job.wait_phase("Running")
         self.assertEqual("False", job.condition("Stalled"))
 
     def test_service_of_somebody_else(self):

@@ -59,7 +59,7 @@ class EventFloodTest(FakeClusterCase):
 
     def settle(self):
         """Everything that was sent has been worked on: what comes last is acted on."""
-        wait_for("empty queues", lambda: self.flooded.metric("workqueue_depth") == 0, 60, self.flooded.tail)
+        wait_for("empty queues", lambda: self.flooded.metric("workqueue_depth") == 0, detail=self.flooded.tail)
 
     def test_nothing_grows(self):
         job, gang = self.submit("one"), self.submit("gang", gpus=2)

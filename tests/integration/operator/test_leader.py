@@ -56,15 +56,15 @@ class LeaderCase(FakeClusterCase):
     def leads(process):
         return process.metric("leader_election_master_status") == 1
 
-    def wait_leads(self, process, limit=30):
-        wait_for("the other operator to lead", lambda: self.leads(process), limit, process.tail)
+    def wait_leads(self, process):
+        wait_for("the other operator to lead", lambda: self.leads(process), detail=process.tail)
 
     def lease_spec(self):
         return self.api.get("leases", "gpupool-operator", self.namespace)["spec"]
 
     @staticmethod
-    def wait_end(process, limit=10):
-        wait_for("the operator to end", lambda: not process.running(), limit, process.tail)
+    def wait_end(process):
+        wait_for("the operator to end", lambda: not process.running(), detail=process.tail)
         return process.exit_code()
 
 
@@ -127,7 +127,7 @@ class LostLeaseTest(LeaderCase):
     def churn(self, round_number, process):
         """Work that is in the middle of its calls when the leader is stopped. Nodes of jobs before are taken again."""
         jobs = [self.submit(f"churn-{round_number}-{i}") for i in range(2 * self.node_count)]
-        wait_for("work to begin", lambda: any(j.phase() == "Running" for j in jobs), 30, process.tail)
+        wait_for("work to begin", lambda: any(j.phase() == "Running" for j in jobs), detail=process.tail)
         for job in jobs:
             job.delete()
         return jobs

@@ -45,8 +45,8 @@ class NodeMarkTest(FakeClusterCase):
         self.assertEqual(3, len(traces), traces)
         self.api.patch("nodes", self.node, {"spec": {"taints": None}, "metadata": {
             "labels": {LEASE_LABEL: None}, "annotations": {LEASE: None}}})
-        wait_for("the marks to be back", lambda: sorted(node_traces(self.api.get("nodes", self.node))) == traces, 10,
-                 lambda: str(self.marks()))
+        wait_for("the marks to be back", lambda: sorted(node_traces(self.api.get("nodes", self.node))) == traces,
+                 detail=lambda: str(self.marks()))
         self.assertEqual(1, job.status()["attempts"])
 
     def test_stale_taint_of_a_job_that_is_gone_is_swept(self):
@@ -54,7 +54,7 @@ class NodeMarkTest(FakeClusterCase):
         taint = {"key": LEASE, "value": value, "effect": "NoSchedule"}
         self.api.patch("nodes", self.node, {"spec": {"taints": [*FOREIGN, taint]}, "metadata": {
             "labels": {LEASE_LABEL: value}, "annotations": {LEASE: f"{self.namespace}/gone"}}})
-        wait_for("the stale marks to be swept", lambda: not self.nodes.traces(), 15, lambda: str(self.marks()))
+        wait_for("the stale marks to be swept", lambda: not self.nodes.traces(), detail=lambda: str(self.marks()))
         self.assertEqual(FOREIGN, self.marks()[0])
 
     def test_leftovers_are_swept_by_the_next_operator(self):
@@ -65,8 +65,8 @@ class NodeMarkTest(FakeClusterCase):
         self.api.patch("gpujobs", "orphaned", {"metadata": {"finalizers": None}}, self.namespace)
         job.wait_gone()
         self.operator.start()
-        wait_for("the taint of the job that is gone to be swept", lambda: not self.nodes.traces(), 30,
-                 lambda: str(self.marks()) + job_pods(job))
+        wait_for("the taint of the job that is gone to be swept", lambda: not self.nodes.traces(),
+                 detail=lambda: str(self.marks()) + job_pods(job))
 
 
 def job_pods(job):
@@ -96,7 +96,7 @@ class NodeLossTest(FakeClusterCase):
                   lambda: taint in self.api.get("nodes", victim)["spec"].get("taints", []), 3)
         self.kubelet.dead.clear()
         self.nodes.set_ready(victim, "True")
-        wait_for("the lost node to be free", lambda: not node_traces(self.api.get("nodes", victim)), 30, job.show)
+        wait_for("the lost node to be free", lambda: not node_traces(self.api.get("nodes", victim)), detail=job.show)
         self.finish(job, ranks=(0, 1))
         self.assertEqual(2, job.wait_condition("Complete")["attempts"])
 

@@ -67,10 +67,10 @@ class LogLimitTest(FakeClusterCase):
         print(f"{self.proxy.refused} failed writes, {lines} log lines ", end="", flush=True)
         self.assertLess(lines, MAX_LINES, self.process.tail())
         self.assertTrue(self.errors(), "what fails is not told at all")
-        wait_for("a line that tells of those left out", lambda: any("leftOut" in line for line in self.errors()), 30,
-                 self.process.tail)
+        wait_for("a line that tells of those left out", lambda: any("leftOut" in line for line in self.errors()),
+                 detail=self.process.tail)
         self.proxy.refuses.clear()
-        jobs[0].wait_phase("Running", limit=60)
+        jobs[0].wait_phase("Running")
 
     def test_server_that_is_away(self):
         lines, before = self.process.log().count("\n"), len(self.proxy.requests)
@@ -78,7 +78,7 @@ class LogLimitTest(FakeClusterCase):
         job = self.submit("meanwhile")  # each watch ends when the proxy gets something for it
         for kind, name in (("nodes", self.node_names[0]), ("gpupools", self.pool)):
             self.api.patch(kind, name, {"metadata": {"annotations": {"test/changed": "1"}}})
-        wait_for("tries to connect", lambda: len(self.proxy.requests) > before + 8, 60, self.process.tail)
+        wait_for("tries to connect", lambda: len(self.proxy.requests) > before + 8, detail=self.process.tail)
         told = self.process.log().count("\n") - lines
         print(f"{len(self.proxy.requests) - before} tries, {told} log lines ", end="", flush=True)
         self.assertLess(told, 16, self.process.tail())

@@ -46,10 +46,10 @@ class NodeCase(FakeClusterCase):
 
     def wait_free(self, *names):
         for name in names:
-            wait_for(f"node {name} to be free", lambda n=name: not node_traces(self.api.get("nodes", n)), 30)
+            wait_for(f"node {name} to be free", lambda n=name: not node_traces(self.api.get("nodes", n)))
 
     def wait_event(self, job, reason):
-        wait_for(f"event {reason}", lambda: reason in [e["reason"] for e in job.events()], 20, job.show)
+        wait_for(f"event {reason}", lambda: reason in [e["reason"] for e in job.events()], detail=job.show)
 
 
 class LossTest(NodeCase):
@@ -201,12 +201,12 @@ class IntruderTest(NodeCase):
         before = self.operator.metric("gpupool_lease_marks_restored_total")
         foreign = self.operator.metric("gpupool_foreign_pods_total")
         wait_for("a second of the job to pass", lambda: datetime.datetime.now(datetime.timezone.utc).strftime(
-            "%Y-%m-%dT%H:%M:%SZ") > job.status()["startTime"], 5)
+            "%Y-%m-%dT%H:%M:%SZ") > job.status()["startTime"])
         self.api.create("pods", {"metadata": {"name": "guest", "namespace": self.namespace},
                                  "spec": {"nodeName": name, "containers": [shell("sleep 3600")]}})
         self.api.patch("nodes", name, {"spec": {"taints": None}})
         taint = {"key": LEASE, "value": job.lease()["id"], "effect": "NoSchedule"}
-        wait_for("the taint", lambda: taint in self.api.get("nodes", name)["spec"].get("taints", []), 10)
+        wait_for("the taint", lambda: taint in self.api.get("nodes", name)["spec"].get("taints", []))
         self.wait_event(job, "LeaseMarksRestored")
         self.wait_event(job, "ForeignPod")
         self.assertEqual(before + 1, self.operator.metric("gpupool_lease_marks_restored_total"))

@@ -67,7 +67,7 @@ class PermissionCase(FakeClusterCase):
             if resource in rule["resources"] and verb in rule["verbs"]:
                 rule["verbs"] = [other for other in rule["verbs"] if other != verb] or ["get"]
         self.api.patch("clusterroles", ROLE, {"rules": rules})
-        wait_for("the rule to be gone", lambda: not self.may(resource, verb), 10)
+        wait_for("the rule to be gone", lambda: not self.may(resource, verb))
 
     def give_back(self):
         self.api.patch("clusterroles", ROLE, {"rules": self.rules})
@@ -83,7 +83,7 @@ class PermissionTest(PermissionCase):
         self.finish(gang, ranks=(0, 1))
         one.wait_condition("Complete")
         gang.wait_condition("Complete")
-        wait_for("events", lambda: gang.events(), 10)
+        wait_for("events", lambda: gang.events())
         quick = self.submit("quick", ttlSecondsAfterFinished=0)
         quick.wait_phase("Running")
         self.finish(quick)
@@ -102,7 +102,7 @@ class PermissionTest(PermissionCase):
         role = self.api.get("clusterroles", ROLE)
         role["rules"].append({"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["create"]})
         self.api.patch("clusterroles", ROLE, {"rules": role["rules"]})
-        job.wait_phase("Running", limit=30)
+        job.wait_phase("Running")
         self.assertEqual("False", job.condition("Stalled"))
 
     def test_pool_that_cannot_be_guarded_against_deletion_gives_no_nodes(self):
@@ -112,7 +112,7 @@ class PermissionTest(PermissionCase):
         job.wait("the reason", lambda s: "is being set up" in s.get("message", ""))
         holds_for("the job holds nothing", lambda: not job.lease() and not self.nodes.traces(), 2)
         self.api.patch("clusterroles", ROLE, {"rules": self.rules})
-        job.wait_phase("Running", limit=30)
+        job.wait_phase("Running")
         self.api.delete("gpupools", self.pool)
         self.assertTrue(self.api.find("gpupools", self.pool), "the pool did not wait for its job")
 
@@ -138,19 +138,19 @@ class TakenRuleTest(PermissionCase):
                 job.wait_phase("Running")
                 self.take(resource, verb)
                 self.finish_all(job, gpus)
-                job.wait_condition("Stalled", limit=20)
+                job.wait_condition("Stalled")
                 stalled = job.conditions()["Stalled"]
                 self.assertEqual("Forbidden", stalled["reason"])
                 self.assertIn("missing RBAC rule", stalled["message"])
                 self.assertIn(verb, stalled["message"])
                 self.assertIn(resource, stalled["message"])
                 self.assertEqual("Completed", job.reason(), "the outcome was lost")
-                wait_for("an event", lambda job=job: any(e["reason"] == "Forbidden" for e in job.events()), 10)
+                wait_for("an event", lambda job=job: any(e["reason"] == "Forbidden" for e in job.events()))
                 self.give_back()
-                self.assertEqual(1, job.wait_condition("Complete", limit=45)["attempts"])
+                self.assertEqual(1, job.wait_condition("Complete")["attempts"])
                 self.assertEqual("False", job.condition("Stalled"))
                 job.delete()
-                job.wait_gone(limit=30)
+                job.wait_gone()
 
     def test_pods_that_only_the_garbage_collector_may_delete(self):
         """It follows the workload; how soon, decides whether the operator complains meanwhile."""
@@ -159,7 +159,7 @@ class TakenRuleTest(PermissionCase):
         job.wait_phase("Running")
         self.take("pods", "delete")
         self.finish_all(job, 2)
-        self.assertEqual(1, job.wait_condition("Complete", limit=45)["attempts"])
+        self.assertEqual(1, job.wait_condition("Complete")["attempts"])
         self.assertEqual("False", job.condition("Stalled"))
 
     def test_rule_to_write_the_status(self):
@@ -170,8 +170,8 @@ class TakenRuleTest(PermissionCase):
         before = [p["metadata"]["uid"] for p in job.pods()]
         self.take("gpujobs/status", "patch")
         self.finish(job)
-        wait_for("an event", lambda: any(e["reason"] == "Forbidden" for e in job.events()), 20, self.limited.tail)
+        wait_for("an event", lambda: any(e["reason"] == "Forbidden" for e in job.events()), detail=self.limited.tail)
         self.assertIn("missing RBAC rule", self.limited.log())
         self.assertEqual(before, [p["metadata"]["uid"] for p in job.pods()], "ended before its outcome was written")
         self.give_back()
-        self.assertEqual(1, job.wait_condition("Complete", limit=45)["attempts"])
+        self.assertEqual(1, job.wait_condition("Complete")["attempts"])

@@ -46,8 +46,8 @@ class MembershipTest(FakeClusterCase):
         younger = self.pool + "-younger"
         wait_for("the next second: pools are ordered by their creation time", self._second_has_passed)
         self.api.create("gpupools", pool_manifest(younger, self.label))
-        wait_for("the younger pool to say so", lambda: self.pool_ready(younger).get("reason") == "NodesInOlderPool", 10,
-                 lambda: str(self.pool_status(younger)))
+        wait_for("the younger pool to say so", lambda: self.pool_ready(younger).get("reason") == "NodesInOlderPool",
+                 detail=lambda: str(self.pool_status(younger)))
         self.wait_pool(nodes={"total": 3})
         self.wait_pool(younger, nodes={"total": 0})
         excluded = self.pool_status(younger)["excluded"]
@@ -70,25 +70,25 @@ class DeletionTest(FakeClusterCase):
         queued.wait_reason("WaitingForNodes")
         self.api.delete("gpupools", self.pool)
         ready = wait_for("the pool to say that it stops", lambda: self.pool_ready().get("reason") == "PoolStopping" and
-                         self.pool_ready(), 10, lambda: str(self.pool_status()))
+                         self.pool_ready(), detail=lambda: str(self.pool_status()))
         self.assertIn(f"{self.namespace}/last", ready["message"])
         queued.wait_reason("PoolStopping")
         self.assertEqual("Running", job.phase())
         self.finish(job)
         job.wait_condition("Complete")
-        wait_for("the pool to be gone", lambda: not self.api.find("gpupools", self.pool), 15)
+        wait_for("the pool to be gone", lambda: not self.api.find("gpupools", self.pool))
         queued.wait_reason("PoolNotFound")
 
     def test_empty_pool_goes_at_once(self):
         self.api.delete("gpupools", self.pool)
-        wait_for("the pool to be gone", lambda: not self.api.find("gpupools", self.pool), 10)
+        wait_for("the pool to be gone", lambda: not self.api.find("gpupools", self.pool))
 
 
 class BadPoolTest(FakeClusterCase):
     def check_stalled(self, change, reason, mend):
         self.api.patch("gpupools", self.pool, {"spec": change})
-        wait_for(f"the pool to be stalled by {reason}", lambda: self.pool_ready().get("reason") == reason, 10,
-                 lambda: str(self.pool_status()))
+        wait_for(f"the pool to be stalled by {reason}", lambda: self.pool_ready().get("reason") == reason,
+                 detail=lambda: str(self.pool_status()))
         job = self.submit("waits")
         job.wait_reason("PoolStalled")
         self.api.patch("gpupools", self.pool, {"spec": mend})

@@ -107,7 +107,7 @@ class WriteCountTest(FakeClusterCase):
         job.wait_phase("Running")
         self.finish(job)
         job.wait_condition("Complete")
-        wait_for("its pod to be gone", lambda: not job.pods(), 20)
+        wait_for("its pod to be gone", lambda: not job.pods())
         self.wait_pool(nodes={"leased": 0}, jobs={"running": 0})
         count = self.writes() - before
         print(f"{count:.0f} API writes, events and pool status included ", end="", flush=True)

@@ -40,7 +40,7 @@ class WaitingTest(FakeClusterCase):
             self.api.patch("nodes", name, {"metadata": {"labels": {"gpupool.dev/gpu-model": model}}})
         self.api.patch("gpupools", self.pool, {"spec": {"gpus": {"homogeneous": True}}})
         wait_for("both models to be counted", lambda: len(
-            self.pool_status().get("gpus", {}).get("models", [])) == 2, 10)
+            self.pool_status().get("gpus", {}).get("models", [])) == 2)
         self.check_waits("NoMatchingModel", "no single GPU model", gpus=3)
         two = self.submit("two", gpus=2)
         two.wait_phase("Running")
@@ -90,7 +90,7 @@ class OrderTest(FakeClusterCase):
         done = []
         for _ in jobs:
             job = wait_for("one of the racers to run", lambda: next(
-                (j for j in jobs if j not in done and j.phase() == "Running"), None), 30)
+                (j for j in jobs if j not in done and j.phase() == "Running"), None))
             holders = [j.name for j in jobs if j.lease()]
             self.assertEqual([job.name], holders)
             self.finish(job)

@@ -49,7 +49,7 @@ class BlindTest(ProxyCase):
         self.finish(one)
         self.finish(gang, ranks=(0, 1))
         for job in (one, gang):
-            self.assertEqual(1, job.wait_condition("Complete", limit=60)["attempts"])
+            self.assertEqual(1, job.wait_condition("Complete")["attempts"])
 
     @staticmethod
     def uids(job):
@@ -71,7 +71,7 @@ class BlindTest(ProxyCase):
     def test_workers_that_started_unseen_are_not_late(self):
         self.kubelet.dead.update(self.node_names)
         job = self.submit("slow", startTimeoutSeconds=4)
-        wait_for("its worker to be bound", lambda: any(p["spec"].get("nodeName") for p in job.pods()), 30, job.show)
+        wait_for("its worker to be bound", lambda: any(p["spec"].get("nodeName") for p in job.pods()), detail=job.show)
         job.wait("lease in use", lambda s: (s.get("lease") or {}).get("state") == "Running")
         before = self.uids(job)
         self.proxy.blindfold()
@@ -79,7 +79,7 @@ class BlindTest(ProxyCase):
         self.worker(job)
         holds_for("the worker stays", lambda: before == self.uids(job) and job.phase() != "Releasing", 6)
         self.proxy.mend()
-        job.wait_phase("Running", limit=60)
+        job.wait_phase("Running")
         self.assertEqual(before, self.uids(job))
 
     def test_job_that_ended_unseen_is_not_too_late(self):
@@ -87,7 +87,7 @@ class BlindTest(ProxyCase):
         job.wait_phase("Running")
         self.proxy.blindfold()
         self.finish(job)
-        wait_for("the outcome", lambda: job.status().get("completionTime"), 60, job.show)
+        wait_for("the outcome", lambda: job.status().get("completionTime"), detail=job.show)
         self.proxy.mend()
         self.assertEqual(("Complete", 1), ("Complete" if job.wait_condition("Complete") else "", 1))
 

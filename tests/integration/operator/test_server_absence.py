@@ -28,12 +28,12 @@ class OperatorAwayTest(FakeClusterCase):
         queued = self.submit("submitted", gpus=2)
         time.sleep(6)
         self.operator.start()
-        self.assertEqual(1, jobs["finishes"].wait_condition("Complete", limit=30)["attempts"])
-        self.assertEqual("DeadlineExceeded", jobs["is-late"].wait_condition("Failed", limit=30)["reason"])
-        jobs["is-deleted"].wait_gone(limit=30)
-        jobs["had-ended"].wait_gone(limit=30)
+        self.assertEqual(1, jobs["finishes"].wait_condition("Complete")["attempts"])
+        self.assertEqual("DeadlineExceeded", jobs["is-late"].wait_condition("Failed")["reason"])
+        jobs["is-deleted"].wait_gone()
+        jobs["had-ended"].wait_gone()
         jobs["crashes"].wait("its second attempt", lambda s: s["attempts"] == 2 and s["failures"] == 1, 30)
-        queued.wait_phase("Running", limit=30)
+        queued.wait_phase("Running")
         self.assertEqual(kept, [p["metadata"]["uid"] for p in jobs["runs-on"].pods()])
         self.assertEqual(("Running", 1), (jobs["runs-on"].phase(), jobs["runs-on"].status()["attempts"]))
 
@@ -52,23 +52,23 @@ class NamespaceTest(FakeClusterCase):
         self.submit("queued", gpus=2).wait_reason("WaitingForNodes")
         self.submit("bad", template={"spec": {"containers": []}}).wait_reason("InvalidTemplate")
         self.api.delete("namespaces", self.namespace)
-        wait_for("the namespace to be gone", lambda: self.api.find("namespaces", self.namespace) is None, 60,
-                 self.leftovers)
-        wait_for("its nodes to be free", lambda: len(self.nodes.traces()) == 3, 20, lambda: str(self.nodes.traces()))
+        wait_for("the namespace to be gone", lambda: self.api.find("namespaces", self.namespace) is None,
+                 detail=self.leftovers)
+        wait_for("its nodes to be free", lambda: len(self.nodes.traces()) == 3, detail=lambda: str(self.nodes.traces()))
         self.assertEqual(("Running", 1), (bystander.phase(), bystander.status()["attempts"]))
         self.assertNotIn("panic", self.operator.tail())
 
     def test_job_that_is_about_to_start_when_its_namespace_goes(self):
         self.kubelet.dead.update(self.node_names)  # the namespace stays in termination
         running = self.submit("running")
-        wait_for("its worker to be bound", lambda: any(p["spec"].get("nodeName") for p in running.pods()), 30)
+        wait_for("its worker to be bound", lambda: any(p["spec"].get("nodeName") for p in running.pods()))
         late = self.submit("late", suspend=True)
         late.wait_phase("Suspended")
         self.api.patch("gpujobs", "late", {"metadata": {"finalizers": ["test/stay"]}}, self.namespace)
         self.addCleanup(lambda: late.exists() and self.let_go(late))
         self.api.delete("namespaces", self.namespace)
         wait_for("the namespace to end", lambda: self.api.get("namespaces", self.namespace)["status"]["phase"] ==
-                 "Terminating", 30)
+                 "Terminating")
         late.patch(suspend=False)  # from Kubernetes 1.33 jobs are deleted only when all pods are gone
         holds_for("nothing can be made here any more", lambda: not late.pods(), 3)
         self.let_go(late)
@@ -100,7 +100,7 @@ class WebhookTest(FakeClusterCase):
         self.addCleanup(remove)
         time.sleep(1)  # until every API server thread has it: nothing tells
         job = self.submit("one")
-        wait_for("the refusal in the log", lambda: "down.test.dev" in self.operator.log(), 30, self.operator.tail)
+        wait_for("the refusal in the log", lambda: "down.test.dev" in self.operator.log(), detail=self.operator.tail)
         lines = len(self.operator.log().splitlines())
         holds_for("it has no pods", lambda: not job.pods(), 4)
         self.assertLess(len(self.operator.log().splitlines()) - lines, 30)
@@ -108,5 +108,5 @@ class WebhookTest(FakeClusterCase):
         self.addCleanup(other.delete)
         other.wait_phase("Running")
         remove()
-        job.wait_phase("Running", limit=45)
+        job.wait_phase("Running")
         self.assertEqual(1, job.status()["attempts"])

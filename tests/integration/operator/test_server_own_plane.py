@@ -30,9 +30,9 @@ class AwayTest(OwnPlaneCase):
         self.finish(one)
         self.finish(gang, ranks=(0, 1))
         for job in (one, gang):
-            status = job.wait_condition("Complete", limit=60)
+            status = job.wait_condition("Complete")
             self.assertEqual((1, 0), (status["attempts"], status.get("failures", 0)))
-        self.submit("after").wait_phase("Running", limit=60)
+        self.submit("after").wait_phase("Running")
         print(f"{time.monotonic() - begin:.1f} s to the next job's run ", end="", flush=True)
 
     def kubelets_report(self):
@@ -73,7 +73,7 @@ class AwayTest(OwnPlaneCase):
         self.server("stop-server", "etcd")
         time.sleep(OUTAGE / 4)
         self.server("start-server", "etcd")
-        wait_for("the API server to serve", self.serves, 60)
+        wait_for("the API server to serve", self.serves)
         self.check_unharmed(*jobs, before)
 
     def serves(self):
@@ -104,14 +104,14 @@ class RestoreTest(OwnPlaneCase):
         begin = time.monotonic()
         self.add_node(self.node_names[0] + "-new")
         new = self.submit("new")
-        new.wait_phase("Running", limit=60)
+        new.wait_phase("Running")
         print(f"{time.monotonic() - begin:.1f} s to the next job's run ", end="", flush=True)
         self.assertEqual(before, self.pods_of(gang, other), "a worker of before the snapshot was ended")
         self.assertEqual(1, gang.status()["attempts"])
         self.finish(gang, ranks=(0, 1))
-        self.assertEqual(1, gang.wait_condition("Complete", limit=60)["attempts"])
+        self.assertEqual(1, gang.wait_condition("Complete")["attempts"])
         self.finish(other)
-        self.assertEqual(1, other.wait_condition("Complete", limit=60)["attempts"])
+        self.assertEqual(1, other.wait_condition("Complete")["attempts"])
         self.assertIn("has gone back to an older state", self.operator.log())
 
     def raise_versions(self):
@@ -142,8 +142,8 @@ class DefinitionTest(OwnPlaneCase):
         for gpus in (1, 2):
             self.submit(f"job-{gpus}", gpus=gpus).wait_phase("Running")
         self.drop_definition()
-        wait_for("the definition to be gone", self.definition_is_gone, 60, self.operator.tail)
-        wait_for("nodes to be free", lambda: not self.nodes.traces(), 30, lambda: str(self.nodes.traces()))
+        wait_for("the definition to be gone", self.definition_is_gone, detail=self.operator.tail)
+        wait_for("nodes to be free", lambda: not self.nodes.traces(), detail=lambda: str(self.nodes.traces()))
         self.assertEqual([], self.api.list("pods", self.namespace))
         self.check_it_works_again()
 
@@ -155,13 +155,13 @@ class DefinitionTest(OwnPlaneCase):
         for job in jobs:
             self.api.patch("gpujobs", job.name, {"metadata": {"finalizers": None}}, self.namespace)
         self.drop_definition()
-        wait_for("the definition to be gone", self.definition_is_gone, 60)
+        wait_for("the definition to be gone", self.definition_is_gone)
         self.assertTrue(self.nodes.traces())
         self.operator.start(ready=False)
         holds_for("the operator waits for the definition", self.operator.running, 2)
         self.check_it_works_again()
-        wait_for("what the vanished jobs left to be gone", lambda: len(self.nodes.traces()) == 3, 60,
-                 lambda: str(self.nodes.traces()))
+        wait_for("what the vanished jobs left to be gone", lambda: len(self.nodes.traces()) == 3,
+                 detail=lambda: str(self.nodes.traces()))
         self.assertEqual(1, len(self.api.list("pods", self.namespace)))
 
 
@@ -180,7 +180,7 @@ class FullStorageTest(OwnPlaneCase):
         with self.assertRaises(ApiError) as caught:
             waiting.patch(suspend=False)
         self.assertIn("space exceeded", caught.exception.message)
-        wait_for("the deadline to be written, in vain", self.refusals, 30, self.operator.tail)
+        wait_for("the deadline to be written, in vain", self.refusals, detail=self.operator.tail)
         begin, lines = self.refusals(), len(self.operator.log().splitlines())
         time.sleep(5)
         tries, lines = self.refusals() - begin, len(self.operator.log().splitlines()) - lines
@@ -190,11 +190,11 @@ class FullStorageTest(OwnPlaneCase):
         self.assertIn("space exceeded", self.operator.log())
         self.assertEqual(before, self.pods_of(running, late), "a worker was ended whose outcome is not written")
         self.server("drain")
-        self.assertEqual("DeadlineExceeded", late.wait_condition("Failed", limit=60)["reason"])
+        self.assertEqual("DeadlineExceeded", late.wait_condition("Failed")["reason"])
         waiting.patch(suspend=False)
-        waiting.wait_phase("Running", limit=60)
+        waiting.wait_phase("Running")
         self.finish(running)
-        self.assertEqual(1, running.wait_condition("Complete", limit=60)["attempts"])
+        self.assertEqual(1, running.wait_condition("Complete")["attempts"])
 
     def refusals(self):
         return sum(float(line.rsplit(" ", 1)[1]) for line in self.operator.http("/metrics")[1].splitlines()

@@ -93,7 +93,7 @@ class RaceTest(SharingCase):
         done = set()
         while len(done) < len(jobs):
             job = wait_for("one of the racers to run", lambda: next(
-                (j for j in jobs if j.name not in done and j.phase() == "Running"), None), 60, self.operator.tail)
+                (j for j in jobs if j.name not in done and j.phase() == "Running"), None), detail=self.operator.tail)
             self.finish(job)
             done.add(job.name)
         for job in jobs:
@@ -134,7 +134,7 @@ class RefusalTest(SharingCase):
         job.wait_reason("PlacementRefused")
         status = job.wait_phase("Running")
         self.assertEqual((2, 0), (status["attempts"], status.get("failures", 0)))
-        wait_for("the event", lambda: "PlacementRefused" in {e["reason"] for e in job.events()}, 10)
+        wait_for("the event", lambda: "PlacementRefused" in {e["reason"] for e in job.events()})
         self.finish(job)
         job.wait_condition("Complete")
 

@@ -39,11 +39,11 @@ class MarkTest(SharingCase):
         job = self.submit_slices("last")
         job.wait_phase("Running")
         self.api.delete("gpupools", self.pool)
-        wait_for("the pool to say that it stops", lambda: self.pool_ready().get("reason") == "PoolStopping", 10)
+        wait_for("the pool to say that it stops", lambda: self.pool_ready().get("reason") == "PoolStopping")
         self.wait_marks(*self.node_names)
         self.finish(job)
         job.wait_condition("Complete")
-        wait_for("the pool to be gone", lambda: not self.api.find("gpupools", self.pool), 15)
+        wait_for("the pool to be gone", lambda: not self.api.find("gpupools", self.pool))
         self.wait_marks()
 
     def test_a_pool_that_stops_sharing_leases_whole_nodes(self):
@@ -62,8 +62,8 @@ class MarkTest(SharingCase):
         self.wait_marks(*self.node_names)
 
     def test_model_and_memory_become_labels(self):
-        wait_for("the labels", lambda: self.labels(self.node_names[0]) == ("TEST-GPU", "16000Mi"), 10,
-                 lambda: str(self.labels(self.node_names[0])))
+        wait_for("the labels", lambda: self.labels(self.node_names[0]) == ("TEST-GPU", "16000Mi"),
+                 detail=lambda: str(self.labels(self.node_names[0])))
         self.api.patch("gpupools", self.pool, {"spec": {"sharing": None, "gpus": {"models": ["TEST-GPU"]}}})
         self.nodes.set_gpus(self.node_names[0], 1)
         self.wait_pool(nodes={"available": 1})

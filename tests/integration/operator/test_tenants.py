@@ -96,7 +96,7 @@ SHAPES = {
 class FieldTest(FakeClusterCase):
     def check_refused(self, name, template, text):
         job = self.submit(name, template=template)
-        status = job.wait_reason("InvalidTemplate", limit=20)
+        status = job.wait_reason("InvalidTemplate")
         self.assertIn(text, status["message"])
         self.assertEqual([], job.pods())
         job.delete()
@@ -119,7 +119,7 @@ class FieldTest(FakeClusterCase):
         for number, (what, spec) in enumerate(SHAPES.items()):
             with self.subTest(shape=what):
                 job = self.submit(f"shape-{number}", template={"spec": spec})
-                job.wait_reason("InvalidTemplate", limit=20)
+                job.wait_reason("InvalidTemplate")
                 self.assertEqual(0, job.status().get("leaseSequence", 0))
         self.submit("null-requests", template={"spec": worker(resources={"requests": None})}).wait_phase("Running")
 
@@ -189,7 +189,7 @@ class RenterTest(FakeClusterCase):
         return job_manifest(name, self.namespace, self.pool, **options)
 
     def test_nothing_but_jobs(self):
-        wait_for("the role to be in force", lambda: self.renter.list("gpujobs", self.namespace) == [], 10)
+        wait_for("the role to be in force", lambda: self.renter.list("gpujobs", self.namespace) == [])
         job = self.manifest("far")
         job["metadata"]["namespace"] = "default"
         self.refused(self.renter.create, "gpujobs", job)
@@ -212,7 +212,7 @@ class RenterTest(FakeClusterCase):
         self.renter.patch("gpujobs", "forged", {"status": {"lease": held.lease()}}, self.namespace)
         self.assertIsNone(job.lease())
         self.renter.delete("gpujobs", "forged", self.namespace)
-        job.wait_gone(limit=30)
+        job.wait_gone()
         self.assertEqual(("Running", 1), (held.phase(), held.status()["attempts"]))
 
     def test_job_without_its_finalizer_frees_no_node_before_its_workers_have_ended(self):
@@ -224,7 +224,7 @@ class RenterTest(FakeClusterCase):
         self.renter.patch("gpujobs", "cut", {"metadata": {"finalizers": None}}, self.namespace)
         self.renter.delete("gpujobs", "cut", self.namespace)
         job.wait_gone()
-        wait_for("its worker to be told to end", lambda: all("deletionTimestamp" in p["metadata"] for p in job.pods()), 15)
+        wait_for("its worker to be told to end", lambda: all("deletionTimestamp" in p["metadata"] for p in job.pods()))
         holds_for("the node stays taken", lambda: any(node in trace for trace in self.nodes.traces()), 3)
         self.kubelet.dead.clear()
-        wait_for("the node to be free", lambda: not self.nodes.traces(), 30, lambda: str(self.nodes.traces()))
+        wait_for("the node to be free", lambda: not self.nodes.traces(), detail=lambda: str(self.nodes.traces()))

@@ -130,9 +130,9 @@ class ForgeryTest(OwnerCase):
         for rank in (0, 1):
             self.kubelet.finish(self.worker_of_gang("gang-1", rank))
         for job in (one, gang):
-            self.assertEqual(1, job.wait_condition("Complete", limit=30)["attempts"])
-        wait_for("the nodes to be free although a forged worker runs", lambda: not self.nodes.traces(), 20,
-                 lambda: str(self.nodes.traces()))
+            self.assertEqual(1, job.wait_condition("Complete")["attempts"])
+        wait_for("the nodes to be free although a forged worker runs", lambda: not self.nodes.traces(),
+                 detail=lambda: str(self.nodes.traces()))
         for number in range(3):
             self.api.delete("pods", f"forged-{number}-0", self.namespace, gracePeriodSeconds=0)
         self.api.delete("pods", running["metadata"]["name"], self.namespace, gracePeriodSeconds=0)
@@ -148,7 +148,7 @@ class ForgeryTest(OwnerCase):
             job.wait("the next attempt to run", lambda s: s.get("attempts") == 2 and s.get("phase") == "Running")
             holds_for("it runs", lambda job=job: job.phase() == "Running", 2)
             job.delete()
-            job.wait_gone(limit=40)
+            job.wait_gone()
             for rank in range(gpus):
                 self.api.delete("pods", f"forged-{gpus}-{rank}", self.namespace, gracePeriodSeconds=0)
 

@@ -76,7 +76,7 @@ def delete_service(test, job, pod):
     def made_again():
         service = test.api.find("services", name, namespace)
         return service and service["metadata"]["uid"] != uid
-    wait_for("the Service to be made again", made_again, 30, job.show)
+    wait_for("the Service to be made again", made_again, detail=job.show)
 
 
 TABLE = [
@@ -123,8 +123,8 @@ class WorkerTableTest(FakeClusterCase):
         status = job.wait_condition("Complete")
         self.assertEqual((row.attempts, row.failures), (status["attempts"], status.get("failures", 0)), job.show())
         if row.event:
-            wait_for(f"event {row.event} of {row.name}", lambda: row.event in [e["reason"] for e in job.events()], 20,
-                     lambda: str([e["reason"] for e in job.events()]))
+            wait_for(f"event {row.event} of {row.name}", lambda: row.event in [e["reason"] for e in job.events()],
+                     detail=lambda: str([e["reason"] for e in job.events()]))
 
 
 class LostAgainAndAgainTest(FakeClusterCase):
