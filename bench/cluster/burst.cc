@@ -9,6 +9,7 @@
 
 #include "bench/cluster/stopwatch.h"
 #include "bench/support/arguments.h"
+#include "bench/support/machine.h"
 
 namespace {
 
@@ -96,6 +97,7 @@ int main(int argc, char** argv) {
   Stopwatch watch(connection, burst.ns);
   bench::Results results("burst");
   watch.start();
+  const bench::BusyCores burst_cores;
   if (submit(connection, burst, watch) > 0) return 1;
   if (!watch.wait_for(until, all, burst.limit)) return fail("the jobs");
   if (end == "stay" || waiting) {
@@ -105,8 +107,10 @@ int main(int argc, char** argv) {
   results.sample("submitted to child seen", watch.between(Stopwatch::kSubmitted, Stopwatch::kChild), "s");
   if (finish) {
     results.value("all jobs", watch.span(Stopwatch::kSubmitted, Stopwatch::kDone), "s");
+    results.value("cores busy until then", burst_cores.since(), "cores");
     results.sample("worker ended to node free", watch.between(Stopwatch::kEnded, Stopwatch::kFree), "s");
   }
+  const bench::BusyCores deletion_cores;
   if (remove(connection, burst, watch) > 0) return 1;
   if (!watch.wait_for(Stopwatch::kGone, all, burst.limit)) return fail("the jobs to be gone");
   if (!finish) {
@@ -115,5 +119,6 @@ int main(int argc, char** argv) {
     results.sample("worker ended to node free", watch.between(Stopwatch::kEnded, Stopwatch::kFree), "s");
   }
   results.value("all jobs gone", watch.span(Stopwatch::kDeleted, Stopwatch::kGone), "s");
+  results.value("cores busy until they are gone", deletion_cores.since(), "cores");
   results.print();
 }
