@@ -3,7 +3,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -53,7 +52,7 @@ class Player {
   runtime::WorkQueue queue_;
   std::mutex mutex_;                               // guards the next two
   std::map<std::string, base::SteadyTime> began_;  // by UID
-  std::set<std::string> ended_;                    // UIDs of those that were confirmed to have ended
+  std::map<std::string, base::SteadyTime> ended_;  // by UID, when the API server was told last
   std::vector<std::jthread> running_;              // last: they use the rest
 };
 
