@@ -32,7 +32,8 @@ class Plane:
     """As a context manager. Nodes stay Ready without heartbeats: nobody looks."""
 
     def __init__(self, tiny=False):
-        self._untouched = 1 if tiny else 3  # seconds
+        self._tiny = tiny
+        self._untouched = 1 if tiny else 7  # seconds: more than the controller manager's between two looks at nodes
         self._cluster = Cluster(f"bench-{os.getpid()}", "--control-plane-only", "--audit", "--etcd-quota", "8192",
                                 "--node-monitor-grace-period", "86400")
         self.pools = {}  # name -> nodes
@@ -68,8 +69,8 @@ class Plane:
         tests, takes a quarter of a core: here as often as it does by default."""
         state, part = State(self._cluster.name), "controller-manager"
         commands = state.facts()["commands"]
-        kept = [word for word in commands[part]
-                if not word.startswith(("--kube-api-qps", "--kube-api-burst", "--node-monitor-period"))]
+        replaced = ("--kube-api-qps", "--kube-api-burst", *([] if self._tiny else ["--node-monitor-period"]))
+        kept = [word for word in commands[part] if not word.startswith(replaced)]
         state.remember(commands={**commands, part: [*kept, "--kube-api-qps=5000", "--kube-api-burst=5000",
                                                     "--controllers=*,-endpoint,-endpointslice,-endpointslicemirroring"]})
         servers.stop(state, part)

@@ -8,7 +8,7 @@ namespace gpupool::controllers {
 namespace {
 
 // Counts may be this old; a thousand jobs that start together then cost a few writes.
-constexpr auto kWriteInterval = std::chrono::milliseconds(250);
+constexpr auto kWriteInterval = std::chrono::seconds(1);
 
 }  // namespace
 
