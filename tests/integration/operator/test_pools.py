@@ -93,7 +93,8 @@ class BadPoolTest(FakeClusterCase):
         job.wait_reason("PoolStalled")
         self.api.patch("gpupools", self.pool, {"spec": mend})
         job.wait_phase("Running")
-        self.assertEqual("True", self.pool_ready()["status"])
+        wait_for("the pool to be ready", lambda: self.pool_ready()["status"] == "True",
+                 detail=lambda: str(self.pool_status()))
 
     def test_pattern_that_does_not_compile(self):
         self.check_stalled({"nodeNamePattern": "gpu-[a-z"}, "InvalidNodeNamePattern", {"nodeNamePattern": None})
