@@ -179,6 +179,7 @@ Step plan_releasing(const Observation& seen) {
   if (auto drop = drop_stale_workers(seen, "")) return *std::move(drop);
   if (stale_workers_run(seen, "")) return look_again(seen);
   if (!seen.live && !seen.end_shown) return step::LookLive{};
+  if (goes_with_its_nodes(seen.job)) return give_back(seen, std::nullopt);  // told by its going
   const auto& lease = *seen.job.status.lease;
   return give_back(seen, Note{false, lease.shared() ? "SlicesReleased" : "NodesReleased",
                               "gave back " + summarize_nodes(lease.nodes)});

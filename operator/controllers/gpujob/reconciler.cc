@@ -225,10 +225,7 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::FreeNod
   }
   if (!free.job_goes) return perform(pass, free.then, stop);
   auto done = perform(pass, step::RemoveFinalizer{}, stop);
-  if (done) {
-    tools_.metrics.on_status(*pass.job, free.then.status, tools_.clock.wall());
-    if (free.then.note) tell(*pass.job, *free.then.note);
-  }
+  if (done) tools_.metrics.on_status(*pass.job, free.then.status, tools_.clock.wall());
   return done;
 }
 
