@@ -2,16 +2,13 @@
 
 #include <unistd.h>
 
-#include <chrono>
 #include <fstream>
 #include <string>
 
+#include "bench/support/results.h"
+
 namespace gpupool::bench {
 namespace {
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // proc(5), /proc/stat: user, nice, system, idle, iowait, irq, softirq.
 double cpu_s() {
@@ -24,8 +21,8 @@ double cpu_s() {
 
 }  // namespace
 
-BusyCores::BusyCores() : began_s_(now_s()), cpu_s_(cpu_s()) {}
+BusyCores::BusyCores() : cpu_s_(cpu_s()) {}
 
-double BusyCores::since() const { return (cpu_s() - cpu_s_) / (now_s() - began_s_); }
+double BusyCores::since() const { return (cpu_s() - cpu_s_) / seconds_since(began_); }
 
 }  // namespace gpupool::bench

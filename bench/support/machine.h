@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+
 namespace gpupool::bench {
 
 // How many cores of this machine work, whoever for, on average since it was made. What a time cannot say:
@@ -10,7 +12,7 @@ class BusyCores {
   double since() const;
 
  private:
-  double began_s_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   double cpu_s_;
 };
 

@@ -85,10 +85,7 @@ class SlicePass {
   Verdict wait(const SliceDemand& demand, const Nodes& wanted) {
     const bool behind = unclaimed(wanted).size() < wanted.size();
     for (const auto* node : wanted) kept_for_others_.insert(node->node.name);
-    return {{},
-            reason::kWaitingForNodes,
-            "waiting in pool " + pool_.metadata.name + " for slices for " + demand.text() +
-                (behind ? "; jobs before it in the queue come first" : "")};
+    return wait_in_line(pool_.metadata.name, "slices for " + demand.text(), behind);
   }
 
   Verdict decide_any(const SliceDemand& demand) {

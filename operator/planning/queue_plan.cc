@@ -131,10 +131,7 @@ Verdict QueuePlan::wait(const Demand& demand, const Nodes& wanted) {
     behind = behind || candidate->kept;  // free or not: that changes with every job that ends
     candidate->kept = true;
   }
-  return {{},
-          reason::kWaitingForNodes,
-          "waiting in pool " + pool_->metadata.name + " for nodes for " + demand.text() +
-              (behind ? "; jobs before it in the queue come first" : "")};
+  return wait_in_line(pool_->metadata.name, "nodes for " + demand.text(), behind);
 }
 
 // Not even if all gave back.

@@ -80,12 +80,12 @@ class JobHandle:
     def wait_phase(self, *phases, limit=LIMIT):
         return self.wait(f"phase {' or '.join(phases)}", lambda s: s.get("phase") in phases and s, limit)
 
-    def wait_reason(self, reason, limit=LIMIT):
-        return self.wait(f"reason {reason}", lambda s: s.get("reason") == reason and s, limit)
+    def wait_reason(self, reason):
+        return self.wait(f"reason {reason}", lambda s: s.get("reason") == reason and s)
 
-    def wait_behind_others(self, limit=LIMIT):
+    def wait_behind_others(self):
         return self.wait("place behind others", lambda s: s.get("reason") == "WaitingForNodes" and
-                         "jobs before it in the queue come first" in s.get("message", ""), limit)
+                         "jobs before it in the queue come first" in s.get("message", ""))
 
     def wait_condition(self, name, value="True", limit=LIMIT):
         def holds(status):

@@ -1,7 +1,7 @@
 """What gpupool may leave behind: nothing."""
 
 from .jobs import LEASE, LEASE_LABEL
-from .waiting import LIMIT, wait_for
+from .waiting import wait_for
 
 
 def node_traces(node):
@@ -31,7 +31,7 @@ def find_leaks(api):
     return leaks
 
 
-def wait_no_leaks(api, limit=LIMIT):
+def wait_no_leaks(api):
     """For after the last job is gone: what remains is a leak."""
-    wait_for("nodes and namespaces to be clean of gpupool", lambda: not find_leaks(api), limit,
-             lambda: "left: " + "; ".join(find_leaks(api)))
+    wait_for("nodes and namespaces to be clean of gpupool", lambda: not find_leaks(api),
+             detail=lambda: "left: " + "; ".join(find_leaks(api)))

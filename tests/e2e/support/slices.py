@@ -6,7 +6,7 @@ import re
 import sys
 
 from .operator_process import ROOT
-from .waiting import LIMIT, wait_for
+from .waiting import wait_for
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "cluster"))
 
@@ -57,13 +57,13 @@ class SliceNode:
     def allocatable(self, resource=SLICE):
         return int(self.api.get("nodes", self.name)["status"]["allocatable"].get(resource, 0))
 
-    def wait_allocatable(self, count, resource=SLICE, limit=LIMIT):
+    def wait_allocatable(self, count, resource=SLICE):
         wait_for(f"{count} {resource} to be allocatable on {self.name}", lambda: self.allocatable(resource) == count,
-                 limit, lambda: f"{self.allocatable(resource)}: {self.report()}")
+                 detail=lambda: f"{self.allocatable(resource)}: {self.report()}")
 
-    def wait_report(self, what, probe, limit=LIMIT):
-        return wait_for(f"GpuNode {self.name}: {what}", lambda: probe(self.report()), limit,
-                        lambda: json.dumps(self.report()))
+    def wait_report(self, what, probe):
+        return wait_for(f"GpuNode {self.name}: {what}", lambda: probe(self.report()),
+                        detail=lambda: json.dumps(self.report()))
 
     def pods_by_gpu(self):
         """{UUID: {(namespace, pod): slices}}, as podresources says."""

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <rapidcheck.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -129,6 +131,24 @@ class PoolQueueWorld : ServerAndCaches {
   std::vector<std::string> arrivals_;
   int version_ = 0;
 };
+
+// The queue says the same as one that has read everything anew. Some of the jobs that waited ask, and take
+// what they are given. nodes: those of the view that the pool has.
+template <class Nodes>
+void assert_as_begun_anew(PoolQueueWorld& world, const std::vector<std::string>& waiting,
+                          Nodes controllers::PoolView::* nodes) {
+  for (const auto& name : waiting) {
+    if (world.job(name) == nullptr || *rc::gen::inRange(0, 2) == 0) continue;
+    const auto expected = world.begin_anew()->verdict(*world.job(name));
+    RC_ASSERT(world.take(name) == expected);
+  }
+  const auto seen = world.queue().view("lab");
+  const auto expected = world.begin_anew()->view("lab");
+  const bool same_nodes = (*seen).*nodes == (*expected).*nodes;
+  RC_ASSERT(same_nodes);
+  RC_ASSERT(seen->waiting == expected->waiting);
+  RC_ASSERT(seen->holding == expected->holding);
+}
 
 inline api::GpuJob make_queued_job(const std::string& name, std::int64_t gpus, std::int64_t age = 0) {
   auto job = make_job(name, gpus);

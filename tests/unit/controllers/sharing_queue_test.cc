@@ -125,16 +125,7 @@ RC_GTEST_PROP(SharingQueue, WorkingInChangesIsAsGoodAsBeginningAnew, ()) {
     } else {
       stir(world, node_names, pick);
     }
-    for (const auto& name : waiting) {
-      if (world.job(name) == nullptr || *rc::gen::inRange(0, 2) == 0) continue;
-      const auto expected = world.begin_anew()->verdict(*world.job(name));
-      RC_ASSERT(world.take(name) == expected);
-    }
-    const auto seen = world.queue().view("lab");
-    const auto expected = world.begin_anew()->view("lab");
-    RC_ASSERT(seen->shared == expected->shared);
-    RC_ASSERT(seen->waiting == expected->waiting);
-    RC_ASSERT(seen->holding == expected->holding);
+    test::assert_as_begun_anew(world, waiting, &PoolView::shared);
   }
 }
 
