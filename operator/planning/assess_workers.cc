@@ -252,18 +252,15 @@ bool is_between_runs(const api::Pod& pod) {
                      [](const api::ContainerStatus& status) { return status.state.terminated.has_value(); });
 }
 
-std::shared_ptr<const api::Pod> sole_success(const std::vector<std::shared_ptr<const api::Pod>>& pods,
-                                             const api::Lease& lease) {
-  if (lease.shared() || !lease.lost.empty() || pods.size() != 1) return nullptr;
+bool sole_success(const std::vector<std::shared_ptr<const api::Pod>>& pods, const api::Lease& lease) {
+  if (lease.shared() || !lease.lost.empty() || pods.size() != 1) return false;
   const auto& pod = pods.front();
   const auto& owners = pod->metadata.owner_references;
   const bool by_job = std::any_of(owners.begin(), owners.end(), [](const api::OwnerReference& owner) {
     return owner.controller && owner.kind == "Job";
   });
-  const bool proves = by_job && pod->status.phase == "Succeeded" && !pod->metadata.deleting() &&
-                      pod->metadata.label(api::kLease) == lease.id &&
-                      pod->metadata.has_finalizer(api::kWorkerFinalizer);
-  return proves ? pod : nullptr;
+  return by_job && pod->status.phase == "Succeeded" && !pod->metadata.deleting() &&
+         pod->metadata.label(api::kLease) == lease.id && pod->metadata.has_finalizer(api::kWorkerFinalizer);
 }
 
 bool has_result(const api::Pod& pod) {

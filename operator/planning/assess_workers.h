@@ -51,15 +51,14 @@ bool has_ended(const api::Pod& pod);
 // delete the pod in this moment may forget the new container for a minute (seen on 1.20).
 bool is_between_runs(const api::Pod& pod);
 
-// The pod whose success proves, from the cache alone, that no process of this exclusive lease runs or will
-// run; null if there is none, and then only a live look can tell.
+// True if the success of its only pod proves, from the cache alone, that no process of this exclusive lease
+// runs or will run; else only a live look can tell.
 // The Job controller makes no second pod while it sees the success of a first: our Jobs want one completion,
 // which the API server lets nobody change. What it had made before, of this job, would be in a cache that
 // shows the success, since a watch brings pods in the order of their versions. And the pod stays, by our
 // finalizer, until its node has been freed: one that a late controller makes afterwards finds no node with
 // its label. So exactly one pod of the job may be there, of this lease, by a Job, and nobody deletes it.
-std::shared_ptr<const api::Pod> sole_success(const std::vector<std::shared_ptr<const api::Pod>>& pods,
-                                             const api::Lease& lease);
+bool sole_success(const std::vector<std::shared_ptr<const api::Pod>>& pods, const api::Lease& lease);
 
 // True once the launcher has left a final result: what still runs, if anything, only holds the pod.
 bool has_result(const api::Pod& pod);

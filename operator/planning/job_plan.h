@@ -25,12 +25,14 @@ struct Child {
   bool deleting = false;
 };
 
+using Pods = std::vector<std::shared_ptr<const api::Pod>>;
+
 // Everything a step is decided from. References and functions are only used during the call.
 struct Observation {
   const api::GpuJob& job;
-  const api::GpuPool* pool = nullptr;                      // null: there is none of that name
-  std::vector<std::shared_ptr<const api::Pod>> pods = {};  // of this job's UID, of any lease value
-  std::vector<Child> children = {};                        // likewise
+  const api::GpuPool* pool = nullptr;  // null: there is none of that name
+  Pods pods = {};                      // of this job's UID, of any lease value
+  std::vector<Child> children = {};    // likewise
   std::function<std::shared_ptr<const api::Node>(const std::string&)> node = {};
   std::optional<Verdict> verdict = std::nullopt;  // of the pool's queue; only for jobs that hold nothing
   std::function<std::vector<api::NodeRef>(const std::vector<std::string>& kept)> replace = {};
@@ -70,24 +72,25 @@ struct WriteStatus {
 struct TakeNodes {  // the lease's nodes get its taint, label and annotation; stale ones of this job are
                     // swapped
   std::vector<api::NodeRef> only = {};  // empty: all of them
+  Pods let_go = {};                     // of values that no node carries then
 };
 struct CreateChildren {};
-struct DropWorkers {  // deletes these, and takes the worker finalizer off pods that have ended
+struct DropWorkers {  // deletes these; let_go: the worker finalizer goes off pods that have ended
   std::vector<Child> children;
   struct Deletion {
     std::shared_ptr<const api::Pod> pod;
     bool quickly = false;  // its command is over: there is nothing to wait for
   };
   std::vector<Deletion> pods_to_delete;
-  std::vector<std::shared_ptr<const api::Pod>> pods_to_free;
-  std::vector<std::shared_ptr<const api::Pod>> pods_to_nudge;  // their kubelet seems to have forgotten them
-  bool waits = true;                                           // for what comes of it; else the pass goes on
+  Pods let_go;
+  Pods pods_to_nudge;  // their kubelet seems to have forgotten them
+  bool waits = true;   // for what comes of it; else the pass goes on
 };
-struct FreeNodes {  // taint, label and annotation of this job go; then the status is written
+struct FreeNodes {  // taint, label and annotation of this job go, then the pods, then the status is written
   std::vector<api::NodeRef> nodes;
+  Pods let_go;  // deleted first, where nobody has
   WriteStatus then;
   bool job_goes = false;  // in its place our finalizer is taken off: nobody could read it any more
-  std::shared_ptr<const api::Pod> witness = nullptr;  // sole_success; let go once the nodes are free
 };
 struct RestoreService {};  // of a gang that runs
 struct CheckNameConflict {};

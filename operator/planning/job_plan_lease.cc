@@ -167,7 +167,7 @@ Step plan_restarting(const Observation& seen) {
   if (auto waits = await_nodes(seen, nodes_to_await(seen))) return *std::move(waits);
   if (stale_workers_run(seen, lease.id)) return look_again(seen);
   if (!seen.live) return step::LookLive{};
-  if (!seen.nodes_taken && !lease.shared()) return step::TakeNodes{};
+  if (!seen.nodes_taken && !lease.shared()) return step::TakeNodes{{}, ended_pods(seen, lease.id)};
   if (lease.not_before && *lease.not_before > seen.now) {
     return step::Idle{std::chrono::duration_cast<base::Duration>(*lease.not_before - seen.now)};
   }

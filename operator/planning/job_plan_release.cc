@@ -114,18 +114,36 @@ bool maker_is_unseen(const Observation& seen, const api::Pod& pod) {
                       [&](const Child& child) { return child.uid == pod.metadata.controller_uid(); });
 }
 
-// The nodes are free of our marks, and then the status says so.
+bool is_over(const Observation& seen, const api::Pod& pod) {
+  return has_ended(pod) || node_is_gone(seen, pod);
+}
+
+// A controller that has yet to see that its StatefulSet or Job is deleted makes a pod anew as soon as the old
+// one is gone. So a pod stays, by our finalizer, until its maker is gone from the cache and no node carries
+// its lease: what is made then finds no place.
+bool may_go(const Observation& seen, const api::Pod& pod) {
+  const auto id = pod.metadata.label(api::kLease);
+  const bool made = std::any_of(seen.children.begin(), seen.children.end(),
+                                [&](const Child& child) { return child.lease_id == id && !child.deleting; });
+  const auto& lease = seen.job.status.lease;
+  return !made && (!lease || std::none_of(lease->nodes.begin(), lease->nodes.end(), [&](const auto& ref) {
+    const auto node = seen.node(ref.name);
+    return node != nullptr && node->metadata.label(api::kNodeLeaseLabel) == id;
+  }));
+}
+
+// The nodes are free of our marks, the pods of our finalizer, and then the status says so.
 step::FreeNodes give_back(const Observation& seen, std::optional<Note> note) {
   const auto& lease = *seen.job.status.lease;
   return {lease.shared() ? std::vector<api::NodeRef>() : lease.nodes,
+          ended_pods(seen, ""),
           {after_release(seen, seen.job.status), std::move(note)},
           goes_with_its_nodes(seen.job)};
 }
 
 // The only worker has succeeded: its Job goes, the node, and only then the pod. Nothing if it is not so.
 std::optional<Step> end_after_success(const Observation& seen) {
-  const auto witness = sole_success(seen.pods, *seen.job.status.lease);
-  if (witness == nullptr) return std::nullopt;
+  if (!sole_success(seen.pods, *seen.job.status.lease)) return std::nullopt;
   if (!seen.children.empty()) {
     const bool goes = std::any_of(seen.children.begin(), seen.children.end(),
                                   [](const Child& child) { return child.deleting; });
@@ -135,12 +153,19 @@ std::optional<Step> end_after_success(const Observation& seen) {
     drop.waits = false;
     return drop;
   }
-  auto free = give_back(seen, std::nullopt);  // that it succeeded was told a moment ago
-  free.witness = witness;
-  return free;
+  return give_back(seen, std::nullopt);  // that it succeeded was told a moment ago
 }
 
 }  // namespace
+
+Pods ended_pods(const Observation& seen, const std::string& keep) {
+  Pods ended;
+  std::copy_if(seen.pods.begin(), seen.pods.end(), std::back_inserter(ended), [&](const auto& pod) {
+    return pod->metadata.label(api::kLease) != keep && is_over(seen, *pod) &&
+           pod->metadata.has_finalizer(api::kWorkerFinalizer);
+  });
+  return ended;
+}
 
 std::optional<Step> drop_stale_workers(const Observation& seen, const std::string& keep) {
   if (should_settle(seen, keep)) return step::Idle{std::chrono::milliseconds(500)};
@@ -153,21 +178,22 @@ std::optional<Step> drop_stale_workers(const Observation& seen, const std::strin
     if (!pod->metadata.deleting() && maker_is_unseen(seen, *pod)) return step::LookLive{};
     if (!pod->metadata.deleting()) drop.pods_to_delete.push_back({pod, has_result(*pod)});
     if (is_forgotten(seen, *pod)) drop.pods_to_nudge.push_back(pod);
-    const bool ended = has_ended(*pod) || node_is_gone(seen, *pod);
-    if (ended && pod->metadata.has_finalizer(api::kWorkerFinalizer)) drop.pods_to_free.push_back(pod);
   }
-  if (drop.children.empty() && drop.pods_to_delete.empty() && drop.pods_to_free.empty() &&
+  drop.let_go = ended_pods(seen, keep);
+  std::erase_if(drop.let_go, [&](const auto& pod) { return !may_go(seen, *pod); });
+  if (drop.children.empty() && drop.pods_to_delete.empty() && drop.let_go.empty() &&
       drop.pods_to_nudge.empty())
     return std::nullopt;
   return drop;
 }
 
 bool stale_workers_run(const Observation& seen, const std::string& keep) {
-  const bool child = std::any_of(seen.children.begin(), seen.children.end(),
-                                 [&](const Child& candidate) { return candidate.lease_id != keep; });
+  // One that is being deleted makes nothing any more; in the foreground it waits for its pods.
+  const bool child = std::any_of(seen.children.begin(), seen.children.end(), [&](const Child& candidate) {
+    return candidate.lease_id != keep && !candidate.deleting;
+  });
   return child || std::any_of(seen.pods.begin(), seen.pods.end(), [&](const auto& pod) {
-           if (pod->metadata.label(api::kLease) == keep || has_ended(*pod) || node_is_gone(seen, *pod))
-             return false;
+           if (pod->metadata.label(api::kLease) == keep || is_over(seen, *pod)) return false;
            const bool starts = !keep.empty();  // attempts must not meet, if that can be helped
            return !on_lost_node(seen, *pod) || (starts && answers(seen, pod->spec.node_name));
          });
@@ -206,6 +232,7 @@ std::optional<Step> plan_lost_nodes(const Observation& seen) {
     if (!gone && !lease->shared()) nodes.push_back({lost.name, lost.uid});
     return step::FreeNodes{
         std::move(nodes),
+        {},
         {std::move(status), Note{false, "LostNodeResolved", "nothing runs any more on " + lost.name}}};
   }
   return std::nullopt;

@@ -21,9 +21,11 @@ Step plan_running(const Observation& seen);
 // job_plan_release.cc: Releasing, and the nodes in lease.lost in any state.
 Step plan_releasing(const Observation& seen);
 std::optional<Step> plan_lost_nodes(const Observation& seen);
-// Deletes children and ends pods of every lease value but `keep`; nothing if there are none left that can be
-// ended now.
+// Deletes children and ends pods of every lease value but `keep`, and lets go those that may; nothing if
+// there are none left for which that can be done now.
 std::optional<Step> drop_stale_workers(const Observation& seen, const std::string& keep);
+// Those of other values than `keep` that are over and have our finalizer.
+Pods ended_pods(const Observation& seen, const std::string& keep);
 // Whether pods of other values than `keep` may still run, other than on lost nodes.
 bool stale_workers_run(const Observation& seen, const std::string& keep);
 

@@ -25,8 +25,8 @@ void LeaseEnds::deleted(const Child& child) {
   end.deleted.insert(child.type);
 }
 
-void LeaseEnds::let_go(const api::Pod& pod) {
-  if (!has_deleted_maker_of(pod)) return;
+void LeaseEnds::deleted(const api::Pod& pod) {
+  if (pod.spec.node_name.empty() || !has_deleted_maker_of(pod)) return;
   auto& end = ends_.at(api::parse_lease_value(pod.metadata.label(api::kLease))->job_uid);
   if (end.pod_uid.empty()) end.pod_uid = pod.metadata.uid;
 }
@@ -51,7 +51,7 @@ bool LeaseEnds::shown(const api::GpuJob& job,
   const bool all = end.deleted.contains(maker_of(job)) &&
                    (!is_gang(job.spec) || end.deleted.contains(&api::Service::kType));
   return all && !end.pod_uid.empty() && std::none_of(pods.begin(), pods.end(), [&](const auto& pod) {
-           return pod->metadata.uid == end.pod_uid && pod->metadata.has_finalizer(api::kWorkerFinalizer);
+           return pod->metadata.uid == end.pod_uid && !pod->metadata.deleting();
          });
 }
 

@@ -174,11 +174,18 @@ Json pod_template(const api::GpuJob& job, const ManifestOptions& options) {
   return pod;
 }
 
+// podReplacementPolicy: a pod that somebody deletes is not replaced while it ends, and then it counts as
+// failed. Servers before 1.29 drop the field.
 Json batch_job(const api::GpuJob& job, const Json& pod) {
   return {{"apiVersion", "batch/v1"},
           {"kind", "Job"},
           {"metadata", metadata_of(job)},
-          {"spec", {{"backoffLimit", 0}, {"completions", 1}, {"parallelism", 1}, {"template", pod}}}};
+          {"spec",
+           {{"backoffLimit", 0},
+            {"completions", 1},
+            {"parallelism", 1},
+            {"podReplacementPolicy", "Failed"},
+            {"template", pod}}}};
 }
 
 std::string text_of(const Json& document) {

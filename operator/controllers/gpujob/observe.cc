@@ -36,9 +36,9 @@ void JobObserver::deleted(const planning::Child& child) {
   ends_.deleted(child);
 }
 
-void JobObserver::let_go(const api::Pod& pod) {
+void JobObserver::deleted(const api::Pod& pod) {
   const std::lock_guard lock(mutex_);
-  ends_.let_go(pod);
+  ends_.deleted(pod);
 }
 
 void JobObserver::forget_end(const std::string& job_uid) {

@@ -44,7 +44,7 @@ class JobObserver {
   void written(const api::GpuJob& job, const api::GpuJobStatus& status);
   // What planning::LeaseEnds wants to know.
   void deleted(const planning::Child& child);
-  void let_go(const api::Pod& pod);
+  void deleted(const api::Pod& pod);
   // What the workers of the job ask a kubelet for, and how long they may take to end.
   ChildOptions manifest_options(const api::GpuJob& job) const;
 

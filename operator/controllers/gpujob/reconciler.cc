@@ -149,6 +149,10 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::TakeNod
             "somebody took the lease's taint, label or annotation off node " + node.name + "; put back"});
     }
   }
+  for (const auto& pod : take.let_go) {
+    const auto done = tools_.pods.take_finalizer_off(*pod, stop);
+    if (!done) return tl::unexpected<base::Error>(done.error());
+  }
   pass.nodes_taken = take.only.empty();
   return kGoOn;
 }
@@ -194,11 +198,11 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::DropWor
   for (const auto& [pod, quickly] : drop.pods_to_delete) {
     const auto done = tools_.pods.remove(*pod, quickly, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
+    if (!pass.live_pods) tools_.observer.deleted(*pod);
   }
-  for (const auto& pod : drop.pods_to_free) {
+  for (const auto& pod : drop.let_go) {
     const auto done = tools_.pods.take_finalizer_off(*pod, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
-    if (*done && !pass.live_pods && planning::has_ended(*pod)) tools_.observer.let_go(*pod);
   }
   for (const auto& pod : drop.pods_to_nudge) {
     const auto done = tools_.pods.nudge(*pod, stop);
@@ -217,10 +221,12 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::FreeNod
     const auto done = tools_.nodes.free(node, pass.job->metadata.uid, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
   }
-  if (free.witness != nullptr) {
-    const auto done = tools_.pods.remove(*free.witness, true, stop);
-    if (!done) return tl::unexpected<base::Error>(done.error());
-    const auto let_go = tools_.pods.take_finalizer_off(*free.witness, stop);
+  for (const auto& pod : free.let_go) {
+    if (!pod->metadata.deleting()) {
+      const auto done = tools_.pods.remove(*pod, true, stop);
+      if (!done) return tl::unexpected<base::Error>(done.error());
+    }
+    const auto let_go = tools_.pods.take_finalizer_off(*pod, stop);
     if (!let_go) return tl::unexpected<base::Error>(let_go.error());
   }
   if (!free.job_goes) return perform(pass, free.then, stop);

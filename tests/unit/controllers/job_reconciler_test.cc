@@ -71,7 +71,7 @@ class JobReconcilerTest : public testing::Test, protected test::ServerAndCaches 
     job_.status.lease->spec_hash = api::spec_hash(job_.spec);
     put(caches_.jobs, job_);
     show_workload();
-    show_worker(test::deleted(test::ended(test::make_pod(), 143), 0));
+    show_worker(test::running(test::make_pod()));
   }
 
   void show_worker(api::Pod pod) {
@@ -189,20 +189,20 @@ TEST_F(JobReconcilerTest, ADeletionThatWasSeenThroughNeedsNoLook) {
   delete_running();
   ASSERT_TRUE(reconcile());
   const std::vector<std::string> drop = {std::string("GET ") + kJob, std::string("DELETE ") + kChild,
-                                         std::string("PATCH ") + kPod};
+                                         std::string("DELETE ") + kPod};
   EXPECT_EQ(requests(), drop);
   vanish(caches_.batch_jobs, "job-1");
-  vanish(caches_.pods, "job-1-0");
+  show_worker(test::deleted(test::ended(test::make_pod(), 143), 0));
   ASSERT_TRUE(reconcile());
   const auto all = requests();
   EXPECT_THAT(std::vector(all.begin() + 3, all.end()),
-              ElementsAre(std::string("GET ") + kJob, "PATCH /api/v1/nodes/a", std::string("PATCH ") + kJob));
+              ElementsAre(std::string("GET ") + kJob, "PATCH /api/v1/nodes/a", std::string("PATCH ") + kPod,
+                          std::string("PATCH ") + kJob));
 }
 
 // Deleted before its Job, which this cache does not show, the pod would be made anew.
 TEST_F(JobReconcilerTest, APodIsNotDeletedBeforeWhatMadeIt) {
   delete_running();
-  show_worker(test::running(test::make_pod()));
   vanish(caches_.batch_jobs, "job-1");
   ASSERT_TRUE(reconcile());
   EXPECT_EQ(requests().at(0), std::string("GET ") + kChild);
@@ -210,6 +210,9 @@ TEST_F(JobReconcilerTest, APodIsNotDeletedBeforeWhatMadeIt) {
 
 TEST_F(JobReconcilerTest, NothingIsFreedWhileTheCacheShowsThePodAsItWas) {
   delete_running();
+  auto over = test::ended(test::make_pod(), 1);
+  over.status.phase = "Failed";
+  show_worker(over);
   ASSERT_TRUE(reconcile());
   ASSERT_TRUE(reconcile());
   EXPECT_THAT(requests(), testing::Not(testing::Contains("PATCH /api/v1/nodes/a")));

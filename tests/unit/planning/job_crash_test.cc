@@ -156,6 +156,9 @@ RC_GTEST_PROP(JobProperty, NothingBreaksThePromises, ()) {
   };
   world.hesitate = [&] { return roll() < 4; };
   world.refuse = [&] { return roll() < 2; };
+  const auto lateness = *rc::gen::inRange(0, 13);
+  // Nodes that are shared stay open for the ranks of a gang.
+  if (!world.pool->spec.sharing) world.late = [&] { return rolls < dice.size() && roll() < lateness; };
   RC_ASSERT(world.run());
   RC_ASSERT(world.broken == std::vector<std::string>{});
   RC_ASSERT(world.job.finished());

@@ -36,36 +36,42 @@ class Ends : public testing::Test {
   LeaseEnds ends_;
 };
 
-TEST_F(Ends, ShowAfterTheChildrenHaveGoneAndThenAPod) {
+TEST_F(Ends, ShowAfterTheChildrenWereDeletedAndThenAPod) {
   EXPECT_FALSE(shown());
   ends_.deleted(child(api::BatchJob::kType));
   EXPECT_FALSE(shown()) << "what the Job had made may not be in the cache yet";
-  ends_.let_go(pod_);
+  ends_.deleted(pod_);
   EXPECT_TRUE(shown());
   ends_.forget(job_.metadata.uid);
   EXPECT_FALSE(shown());
 }
 
-TEST_F(Ends, DoNotShowByAPodThatWentBeforeTheChildren) {
-  ends_.let_go(pod_);
+TEST_F(Ends, DoNotShowByAPodThatWasDeletedBeforeTheChildren) {
+  ends_.deleted(pod_);
   ends_.deleted(child(api::BatchJob::kType));
   EXPECT_FALSE(shown());
 }
 
 TEST_F(Ends, DoNotShowInACacheThatHasThePodAsItWas) {
   ends_.deleted(child(api::BatchJob::kType));
-  ends_.let_go(pod_);
+  ends_.deleted(pod_);
   EXPECT_FALSE(shown({test::share(pod_)}));
-  auto without = pod_;
-  without.metadata.finalizers.clear();
-  EXPECT_TRUE(shown({test::share(without)}));
+  EXPECT_TRUE(shown({test::share(test::deleted(pod_))}));
+}
+
+TEST_F(Ends, DoNotShowByAPodThatHadNoNode) {
+  ends_.deleted(child(api::BatchJob::kType));
+  auto homeless = pod_;
+  homeless.spec.node_name.clear();
+  ends_.deleted(homeless);
+  EXPECT_FALSE(shown({test::share(test::deleted(homeless))}));
 }
 
 TEST_F(Ends, OfAGangNeedItsServiceToGoToo) {
   job_.spec.gpus = 2;
   lease(1);
   ends_.deleted(child(api::StatefulSet::kType));
-  ends_.let_go(pod_);
+  ends_.deleted(pod_);
   EXPECT_FALSE(shown());
   ends_.deleted(child(api::Service::kType));
   EXPECT_TRUE(shown());
@@ -75,14 +81,14 @@ TEST_F(Ends, OfAServiceAloneSayNothingOfPods) {
   job_.spec.gpus = 2;
   lease(1);
   ends_.deleted(child(api::Service::kType));
-  ends_.let_go(pod_);
+  ends_.deleted(pod_);
   ends_.deleted(child(api::StatefulSet::kType));
   EXPECT_FALSE(shown());
 }
 
 TEST_F(Ends, AreNotEnoughForJobsWithAPast) {
   ends_.deleted(child(api::BatchJob::kType));
-  ends_.let_go(pod_);
+  ends_.deleted(pod_);
   auto& status = job_.status;
   status.lease->lost.push_back({});
   EXPECT_FALSE(shown());
@@ -134,6 +140,9 @@ RC_GTEST_PROP(EndOfALease, IsNeverShownTooEarly, ()) {
   const auto roll = [&] { return rolls < dice.size() ? dice[rolls++] : 9; };
   world.lag = [&] { return roll() < lags; };
   world.hesitate = [&] { return roll() < 3; };
+  const auto lateness = *rc::gen::inRange(0, 11);
+  // Nodes that are shared stay open for the ranks of a gang.
+  if (!world.pool->spec.sharing) world.late = [&] { return rolls < dice.size() && roll() < lateness; };
   world.ending = [&](std::int64_t, std::int64_t) {
     const int rolled = roll();
     return rolled < 2 ? Ending::kCrash : rolled < 4 ? Ending::kNever : Ending::kSuccess;

@@ -59,6 +59,7 @@ TEST(Manifests, OneWorkerIsAJobThatIsNotRepeated) {
   EXPECT_TRUE(made.service.is_null());
   EXPECT_EQ(made.workload["kind"], "Job");
   EXPECT_EQ(made.workload["spec"]["backoffLimit"], 0);
+  EXPECT_EQ(made.workload["spec"]["podReplacementPolicy"], "Failed");
   EXPECT_EQ(made.pod["restartPolicy"], "Never");
   EXPECT_EQ(environment(made.pod)["GPUPOOL_RANK"], "0");
   EXPECT_EQ(environment(made.pod)["GPUPOOL_MASTER_ADDR"], "127.0.0.1");

@@ -62,6 +62,7 @@ bool World::run(const std::function<bool()>& done) {
 
 bool World::turn() {
   bool moved = collect_garbage();
+  if (sweep_pods()) moved = true;
   if (make_pods()) moved = true;
   const auto before = pods;
   for (const auto& [name, pod] : before) {
@@ -88,11 +89,41 @@ bool World::collect_garbage() {
   return true;
 }
 
-bool World::make_pods() {
+// The garbage collector ends the pods of a job that is gone, and the operator's sweeper lets them go.
+bool World::sweep_pods() {
+  if (job_exists) return false;
   bool moved = false;
+  const auto before = pods;
+  for (const auto& [name, pod] : before) {
+    if (!pod->metadata.deleting()) {
+      delete_pod(name);
+    } else if (planning::has_ended(*pod) && pod->metadata.has_finalizer(api::kWorkerFinalizer)) {
+      let_go(*pod);
+    } else {
+      continue;
+    }
+    moved = true;
+  }
+  return moved;
+}
+
+void World::show_controllers() {
   for (const auto& [key, child] : children) {
-    for (std::int64_t rank = 0; rank < replicas_[child.uid]; ++rank) {
-      if (is_workload(child) && make_pod(child, rank)) moved = true;
+    if (is_workload(child)) makers_.try_emplace(child.uid, child);
+  }
+  std::erase_if(makers_, [&](const auto& maker) {
+    const bool gone = std::none_of(children.begin(), children.end(),
+                                   [&](const auto& entry) { return entry.second.uid == maker.first; });
+    return gone && !(late && late());
+  });
+}
+
+bool World::make_pods() {
+  show_controllers();
+  bool moved = false;
+  for (const auto& [uid, child] : makers_) {
+    for (std::int64_t rank = 0; rank < replicas_[uid]; ++rank) {
+      if (make_pod(child, rank)) moved = true;
     }
   }
   return moved;
@@ -107,7 +138,7 @@ bool World::make_pod(const planning::Child& child, std::int64_t rank) {
   pod.metadata.uid = "uid-pod-" + std::to_string(++next_uid_);
   pod.metadata.creation_timestamp = now;
   pod.metadata.owner_references = {{job_kind ? "Job" : "StatefulSet", child.key.name, child.uid, true}};
-  pod.metadata.annotations[kAttempt] = std::to_string(job.status.lease ? job.status.lease->attempt : -1);
+  pod.metadata.annotations[kAttempt] = attempts_.at(child.uid);
   pod.spec.node_name.clear();
   pods[name] = test::share(std::move(pod));
   return true;

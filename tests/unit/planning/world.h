@@ -83,6 +83,8 @@ class World {
   std::function<bool()> refuse;
   // Asked while a cache is behind: true, and it shows nothing newer for now.
   std::function<bool()> lag;
+  // Asked while the controller of something that was deleted has yet to see it: true, and it does not yet.
+  std::function<bool()> late;
   // Asked before everything a controller or kubelet does: true puts it off.
   std::function<bool()> hesitate;
 
@@ -131,9 +133,11 @@ class World {
 
   void create_child(const api::ResourceType& type);
   void free_node(const api::NodeRef& ref);
-  bool let_go(const api::Pod& seen);  // true if it still had our finalizer
+  void let_go(const api::Pod& seen);
   bool is_there(const api::Pod& seen) const;
   bool collect_garbage();
+  bool sweep_pods();
+  void show_controllers();
   bool make_pods();
   bool make_pod(const planning::Child& child, std::int64_t rank);
   // One thing that happens to a pod; false if nothing does.
@@ -152,8 +156,10 @@ class World {
   std::optional<base::Duration> idle_after_;
   std::set<std::string> silent_;                                  // nodes whose kubelet does nothing
   std::map<std::string, std::int64_t> replicas_;                  // by child UID
+  std::map<std::string, std::string> attempts_;                   // what GPUPOOL_ATTEMPT says, by child UID
   std::set<std::pair<std::string, std::int64_t>> attempts_seen_;  // attempt, rank
   std::set<std::string> made_;                                    // Jobs (UIDs) that have made their pod
+  std::map<std::string, planning::Child> makers_;  // of pods, by UID, as their controllers see them
   std::set<std::string> lease_ids_;
   struct Cache {
     std::vector<std::shared_ptr<const api::Pod>> pods;

@@ -198,6 +198,7 @@ bool World::perform(Pass& pass, const step::TakeNodes& what) {
       node.metadata.annotations[api::kLease] = job.metadata.key().to_string();
     });
   }
+  for (const auto& seen : what.let_go) let_go(*seen);
   pass.nodes_taken = what.only.empty();
   return true;
 }
@@ -213,6 +214,7 @@ void World::create_child(const api::ResourceType& type) {
   }
   write([&] {
     planning::Child child{&type, {"ns", name}, "uid-child-" + std::to_string(++next_uid_), id, false};
+    attempts_[child.uid] = std::to_string(job.status.lease->attempt);
     replicas_[child.uid] = &type == &api::Service::kType ? 0 : api::worker_count(job.spec);
     children[key] = child;
   });
@@ -252,11 +254,9 @@ bool World::perform(Pass& pass, const step::DropWorkers& what) {
     write([&] {
       if (is_there(*deletion.pod)) delete_pod(deletion.pod->metadata.name);
     });
+    if (!pass.live) ends_.deleted(*deletion.pod);
   }
-  for (const auto& seen : what.pods_to_free) {
-    const bool off = let_go(*seen);
-    if (off && !pass.live && planning::has_ended(*seen)) ends_.let_go(*seen);
-  }
+  for (const auto& seen : what.let_go) let_go(*seen);
   idle_after_ = seconds(1);
   return !what.waits;
 }
@@ -267,20 +267,21 @@ bool World::is_there(const api::Pod& seen) const {
   return found != pods.end() && found->second->metadata.uid == seen.metadata.uid;
 }
 
-bool World::let_go(const api::Pod& seen) {
+void World::let_go(const api::Pod& seen) {
   const auto& name = seen.metadata.name;
-  bool off = false;
   write([&] {
     if (!is_there(seen)) return;
     const auto found = pods.find(name);
-    off = found->second->metadata.has_finalizer(api::kWorkerFinalizer);
     if (command_runs(*found->second) && nodes.contains(found->second->spec.node_name))
       broken.push_back("the finalizer of " + name + " was taken off while it runs");
     auto pod = *found->second;
     std::erase(pod.metadata.finalizers, api::kWorkerFinalizer);
-    found->second = test::share(std::move(pod));
+    if (pod.metadata.deleting() && pod.metadata.deletion_grace_period_seconds == 0) {
+      pods.erase(found);
+    } else {
+      found->second = test::share(std::move(pod));
+    }
   });
-  return off;
 }
 
 void World::check_free(const api::NodeRef& ref) {
@@ -306,9 +307,13 @@ void World::free_node(const api::NodeRef& ref) {
 
 bool World::perform(Pass& pass, const step::FreeNodes& what) {
   for (const auto& ref : what.nodes) free_node(ref);
-  if (what.witness != nullptr) {
-    write([&] { delete_pod(what.witness->metadata.name); });
-    let_go(*what.witness);
+  for (const auto& seen : what.let_go) {
+    if (!seen->metadata.deleting()) {
+      write([&] {
+        if (is_there(*seen)) delete_pod(seen->metadata.name);
+      });
+    }
+    let_go(*seen);
   }
   if (what.job_goes) {
     if (shared()) {
