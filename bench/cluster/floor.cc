@@ -263,7 +263,7 @@ void Floor::create_children(Life& life, const std::stop_token& stop) {
   life.child_uid = must(kube::decode<api::StatefulSet>(made), "create the StatefulSet").metadata.uid;
 }
 
-// Outcome and children; each worker's finalizer and node follow once it has ended.
+// Outcome and children; each worker's node and finalizer follow once it has ended.
 void Floor::finish(Life& life, const char* outcome, const std::stop_token& stop) {
   auto status = life.job.status;
   status.lease->state = api::lease_state::kReleasing;
@@ -290,10 +290,10 @@ void Floor::release(Life& life, const Pods& pods, const std::stop_token& stop) {
       return held.metadata.name == pod->spec.node_name;
     });
     if (node == life.nodes.end() || !planning::has_ended(*pod)) continue;
+    mark(*node, life.job, false, stop);
     must(connection_.client().patch(api::Pod::kType, pod->metadata.key(), kube::PatchType::kJson,
                                     finalizer_off(api::kWorkerFinalizer), "", stop),
          "take the worker's finalizer off");
-    mark(*node, life.job, false, stop);
     give_free_node(std::move(*node));
     life.nodes.erase(node);
   }

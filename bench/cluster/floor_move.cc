@@ -45,15 +45,15 @@ void Floor::give_up(Life& life, const std::stop_token& stop) {
   const api::ObjectKey child{life.job.metadata.ns, life.job.metadata.name + "-1"};
   must(connection_.client().remove(api::BatchJob::kType, child, options, stop).map([] { return true; }),
        "delete the Job");
-  for (const auto& pod : pods_.store().by_index("job", life.job.metadata.key().to_string())) {
-    must(connection_.client().patch(api::Pod::kType, pod->metadata.key(), kube::PatchType::kJson,
-                                    finalizer_off(api::kWorkerFinalizer), "", stop),
-         "take the worker's finalizer off");
-  }
   for (auto& node : life.nodes) {
     node = must(kube::get<api::Node>(connection_.client(), node.metadata.key(), stop), "read a node");
     mark(node, life.job, false, stop);
     give_free_node(std::move(node));
+  }
+  for (const auto& pod : pods_.store().by_index("job", life.job.metadata.key().to_string())) {
+    must(connection_.client().patch(api::Pod::kType, pod->metadata.key(), kube::PatchType::kJson,
+                                    finalizer_off(api::kWorkerFinalizer), "", stop),
+         "take the worker's finalizer off");
   }
   life.nodes.clear();
 }
