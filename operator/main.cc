@@ -194,7 +194,7 @@ int run(const Options& options) {
 }  // namespace gpupool
 
 int main(int argc, char** argv) {
-  gpupool::base::return_large_blocks();
+  gpupool::base::keep_heap_small();
   const auto parsed = gpupool::parse_options(argc, argv);
   if (const auto* code = std::get_if<int>(&parsed)) return *code;
   return gpupool::run(std::get<gpupool::Options>(parsed));

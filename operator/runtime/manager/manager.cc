@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/heap.h"
 #include "runtime/manager/part_threads.h"
 
 namespace gpupool::runtime {
@@ -45,6 +46,7 @@ base::Result<void> Manager::run(std::stop_token stop, base::Duration sync_timeou
   auto result = wait_for_caches(threads, stop, sync_timeout);
   if (result && !stop.stop_requested()) {
     log_.info("Caches are synced");
+    base::return_free_pages();  // that the lists went through
     ready_.store(true);
     result = wait_for_leadership(threads, stop);
   }
