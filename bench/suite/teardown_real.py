@@ -41,16 +41,13 @@ def _plain_job(name, namespace, script):
             "spec": {"template": {"spec": pod}}}
 
 
-def _pods_watched(api, namespace):
-    """What happens to pods."""
-    def running():
-        return {pod["metadata"]["name"] for pod in api.list("pods", namespace)
-                if not all("terminated" in c["state"] for c in pod["status"].get("containerStatuses", [{"state": {}}]))}
-
-    def unmarked():
-        return {pod["metadata"]["name"] for pod in api.list("pods", namespace)
-                if "deletionTimestamp" not in pod["metadata"]}
-    return {"pods marked": unmarked, "containers ended": running, "pods gone": lambda: _names(api.list("pods", namespace))}
+def _pods(api, namespace):
+    """What happens to pods: event -> names of those to which it has yet to happen."""
+    pods = api.list("pods", namespace)
+    return {"pods marked": _names(pod for pod in pods if "deletionTimestamp" not in pod["metadata"]),
+            "containers ended": _names(pod for pod in pods if not all(
+                "terminated" in c["state"] for c in pod["status"].get("containerStatuses", [{"state": {}}]))),
+            "pods gone": _names(pods)}
 
 
 def _pods_running(api, namespace, count):
@@ -58,27 +55,29 @@ def _pods_running(api, namespace, count):
     return len(pods) == count and all(pod["status"].get("phase") == "Running" for pod in pods)
 
 
-def _until_gone(began, remaining):
-    """Name -> seconds until remaining(), a set of names, did not hold it any more; looked at now and then."""
-    left, gone = remaining(), {}
-    while left:
+def _until_happened(began, look):
+    """Event -> seconds until it has happened to one name after the other. look() is asked now and then."""
+    left = look()
+    seconds = {event: [] for event in left}
+    while any(left.values()):
         if time.monotonic() - began > LIMIT:
-            raise RuntimeError(f"{BENCHMARK}: {sorted(left)} are still there after {LIMIT} s")
+            raise RuntimeError(f"{BENCHMARK}: still to happen after {LIMIT} s: {left}")
         time.sleep(POLL)
-        now = remaining()
-        gone.update({name: time.monotonic() - began for name in left - now})
+        now, passed = look(), time.monotonic() - began
+        for event, names in left.items():
+            seconds[event] += [passed] * len(names - now[event])
         left = now
-    return gone
+    return seconds
 
 
-def _delete_all(api, kind, namespace, watched):
-    """Seconds from the first deletion, for each of the things to watch: name -> their set of names."""
+def _delete_all(api, kind, namespace, looks):
+    """Event -> seconds from the first deletion, of all that each of the looks shows."""
     names = [item["metadata"]["name"] for item in api.list(kind, namespace)]
-    with concurrent.futures.ThreadPoolExecutor(len(names) + len(watched)) as threads:
+    with concurrent.futures.ThreadPoolExecutor(len(names) + len(looks)) as threads:
         began = time.monotonic()
-        waits = {what: threads.submit(_until_gone, began, remaining) for what, remaining in watched.items()}
+        waits = [threads.submit(_until_happened, began, look) for look in looks]
         list(threads.map(lambda name: api.delete(kind, name, namespace), names))
-        return {what: sorted(wait.result().values()) for what, wait in waits.items()}
+        return {event: seconds for wait in waits for event, seconds in wait.result().items()}
 
 
 def _names(objects):
@@ -89,7 +88,7 @@ def _floor(api, namespace, nodes, script):
     for node in nodes:
         api.create("jobs", _plain_job(f"plain-{node}", namespace, script))
     wait_for("the plain jobs to run", lambda: _pods_running(api, namespace, len(nodes)), LIMIT)
-    return _delete_all(api, "jobs", namespace, _pods_watched(api, namespace))
+    return _delete_all(api, "jobs", namespace, [lambda: _pods(api, namespace)])
 
 
 def _ours(api, namespace, pool, nodes, script):
@@ -99,11 +98,12 @@ def _ours(api, namespace, pool, nodes, script):
         job.get("status", {}).get("phase") == "Running" for job in api.list("gpujobs", namespace)), LIMIT)
 
     def leased():
-        return _names(node for node in api.list("nodes")
-                      if node["metadata"]["name"] in nodes and LEASE in str(node["metadata"]) + str(node["spec"]))
-    return _delete_all(api, "gpujobs", namespace, {
-        "nodes free": leased, "jobs gone": lambda: _names(api.list("gpujobs", namespace)),
-        **_pods_watched(api, namespace)})
+        return {"nodes free": _names(node for node in api.list("nodes") if node["metadata"]["name"] in nodes
+                                     and LEASE in str(node["metadata"]) + str(node["spec"]))}
+
+    def jobs():
+        return {"jobs gone": _names(api.list("gpujobs", namespace))}
+    return _delete_all(api, "gpujobs", namespace, [leased, jobs, lambda: _pods(api, namespace)])
 
 
 def measure(results, api, namespace, pool, nodes, runs, commands=None):

@@ -156,7 +156,7 @@ TEST(CurlStream, SilenceOverTheIdleLimitIsATimeout) {
     peer.wait_until_client_closes();
   });
   HttpRequest request = kWatch;
-  request.idle_timeout = 50ms;
+  request.idle_timeout = 500ms;  // the first piece must come within it
   std::string all;
   const auto response = stream(server, request, [&](std::string_view piece) { return all += piece, true; });
   ASSERT_FALSE(response);
