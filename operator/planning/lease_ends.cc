@@ -40,8 +40,7 @@ bool LeaseEnds::has_deleted_maker_of(const api::Pod& pod) const {
   return std::any_of(deleted.begin(), deleted.end(), is_maker);
 }
 
-bool LeaseEnds::shown(const api::GpuJob& job,
-                      const std::vector<std::shared_ptr<const api::Pod>>& pods) const {
+bool LeaseEnds::shown(const api::GpuJob& job, const Pods& pods) const {
   const auto& lease = job.status.lease;
   if (!lease || !lease->lost.empty() || job.status.lease_sequence != 1) return false;
   if (lease->spec_hash != api::spec_hash(job.spec)) return false;

@@ -30,7 +30,7 @@ class LeaseEnds {
 
   // pods: all of the job, from the cache, none of which runs. False where only a live look can tell: also for
   // jobs that have had leases before, or have lost nodes.
-  bool shown(const api::GpuJob& job, const std::vector<std::shared_ptr<const api::Pod>>& pods) const;
+  bool shown(const api::GpuJob& job, const Pods& pods) const;
 
  private:
   struct End {

@@ -46,8 +46,7 @@ void JobObserver::forget_end(const std::string& job_uid) {
   ends_.forget(job_uid);
 }
 
-bool JobObserver::end_shown(const api::GpuJob& job,
-                            const std::vector<std::shared_ptr<const api::Pod>>& pods) {
+bool JobObserver::end_shown(const api::GpuJob& job, const planning::Pods& pods) {
   const std::lock_guard lock(mutex_);
   return ends_.shown(job, pods);
 }

@@ -50,7 +50,7 @@ class JobObserver {
 
  private:
   void forget_end(const std::string& job_uid);
-  bool end_shown(const api::GpuJob& job, const std::vector<std::shared_ptr<const api::Pod>>& pods);
+  bool end_shown(const api::GpuJob& job, const planning::Pods& pods);
   base::Result<void> look_at_nodes(const api::GpuJob& job, std::stop_token stop);
 
   kube::Client& client_;

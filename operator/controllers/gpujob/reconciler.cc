@@ -149,10 +149,7 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::TakeNod
             "somebody took the lease's taint, label or annotation off node " + node.name + "; put back"});
     }
   }
-  for (const auto& pod : take.let_go) {
-    const auto done = tools_.pods.take_finalizer_off(*pod, stop);
-    if (!done) return tl::unexpected<base::Error>(done.error());
-  }
+  if (const auto done = let_go(take.let_go, stop); !done) return tl::unexpected<base::Error>(done.error());
   pass.nodes_taken = take.only.empty();
   return kGoOn;
 }
@@ -200,10 +197,7 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::DropWor
     if (!done) return tl::unexpected<base::Error>(done.error());
     if (!pass.live_pods) tools_.observer.deleted(*pod);
   }
-  for (const auto& pod : drop.let_go) {
-    const auto done = tools_.pods.take_finalizer_off(*pod, stop);
-    if (!done) return tl::unexpected<base::Error>(done.error());
-  }
+  if (const auto done = let_go(drop.let_go, stop); !done) return tl::unexpected<base::Error>(done.error());
   for (const auto& pod : drop.pods_to_nudge) {
     const auto done = tools_.pods.nudge(*pod, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
@@ -222,13 +216,11 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::FreeNod
     if (!done) return tl::unexpected<base::Error>(done.error());
   }
   for (const auto& pod : free.let_go) {
-    if (!pod->metadata.deleting()) {
-      const auto done = tools_.pods.remove(*pod, true, stop);
-      if (!done) return tl::unexpected<base::Error>(done.error());
-    }
-    const auto let_go = tools_.pods.take_finalizer_off(*pod, stop);
-    if (!let_go) return tl::unexpected<base::Error>(let_go.error());
+    if (pod->metadata.deleting()) continue;
+    const auto done = tools_.pods.remove(*pod, true, stop);
+    if (!done) return tl::unexpected<base::Error>(done.error());
   }
+  if (const auto done = let_go(free.let_go, stop); !done) return tl::unexpected<base::Error>(done.error());
   if (!free.job_goes) return perform(pass, free.then, stop);
   auto done = perform(pass, step::RemoveFinalizer{}, stop);
   if (done) tools_.metrics.on_status(*pass.job, free.then.status, tools_.clock.wall());
@@ -257,6 +249,14 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::DeleteJ
   const auto done = tools_.writer.remove(*pass.job, stop);
   if (!done) return tl::unexpected<base::Error>(done.error());
   return again_after(std::nullopt);
+}
+
+base::Result<void> GpuJobReconciler::let_go(const planning::Pods& pods, std::stop_token stop) {
+  for (const auto& pod : pods) {
+    const auto done = tools_.pods.take_finalizer_off(*pod, stop);
+    if (!done) return tl::unexpected<base::Error>(done.error());
+  }
+  return {};
 }
 
 base::Result<void> GpuJobReconciler::confirm(Pass& pass, std::stop_token stop) {

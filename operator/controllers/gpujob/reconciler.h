@@ -53,6 +53,8 @@ class GpuJobReconciler final : public runtime::Reconciler {
   Done perform(Pass& pass, const planning::step::CheckNameConflict& check, std::stop_token stop);
   Done perform(Pass& pass, const planning::step::LookLive& look, std::stop_token stop);
   Done perform(Pass& pass, const planning::step::DeleteJob& remove, std::stop_token stop);
+  // Takes the worker finalizer off.
+  base::Result<void> let_go(const planning::Pods& pods, std::stop_token stop);
   // Before what cannot be taken back; see JobWriter::confirm. Not asked again in one pass: whoever is paused
   // in its middle meets the limit that leader election sets to each write.
   base::Result<void> confirm(Pass& pass, std::stop_token stop);

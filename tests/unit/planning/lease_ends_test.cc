@@ -15,7 +15,6 @@ namespace {
 using test::Ending;
 using test::World;
 using testing::IsEmpty;
-using Pods = std::vector<std::shared_ptr<const api::Pod>>;
 
 class Ends : public testing::Test {
  protected:
