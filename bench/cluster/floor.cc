@@ -209,8 +209,8 @@ void Floor::mark(api::Node& node, const api::GpuJob& job, bool taken, const std:
                                                               mark_patch(node, job, taken), "", stop));
   };
   auto written = write();
-  // Of a node that was lost the node controller takes its own taint off, sooner or later.
-  for (int i = 0; i < 5 && watch_nodes_ && !written; ++i) {
+  // Others write into nodes too: the node controller takes its own taint off, sooner or later.
+  for (int i = 0; i < 5 && !written; ++i) {
     if (written.error().code != base::ErrorCode::kConflict) break;
     node = must(kube::get<api::Node>(connection_.client(), node.metadata.key(), stop), "read a node");
     written = write();
