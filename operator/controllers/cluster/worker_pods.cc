@@ -57,22 +57,22 @@ base::Result<void> WorkerPods::remove(const api::Pod& pod, bool quickly, std::st
   return {};
 }
 
-base::Result<bool> WorkerPods::take_finalizer_off(const api::Pod& pod, std::stop_token stop) {
+base::Result<void> WorkerPods::take_finalizer_off(const api::Pod& pod, std::stop_token stop) {
   const auto what = "finalizer/" + pod.metadata.uid;
-  if (done_lately(what)) return false;
+  if (done_lately(what)) return {};
   auto patch = patch_without_finalizer(pod);
-  if (patch.empty()) return false;
+  if (patch.empty()) return {};
   auto done = client_.patch(api::Pod::kType, pod.metadata.key(), kube::PatchType::kJson, patch, "", stop);
   if (!done && done.error().code == base::ErrorCode::kInvalid) {  // the list has changed since, or the pod
     const auto fresh = kube::get<api::Pod>(client_, pod.metadata.key(), stop);
     if (fresh) patch = fresh->metadata.uid == pod.metadata.uid ? patch_without_finalizer(*fresh) : "";
-    if (patch.empty()) return false;
+    if (patch.empty()) return {};
     done = client_.patch(api::Pod::kType, pod.metadata.key(), kube::PatchType::kJson, patch, "", stop);
   }
   if (!done && done.error().code != base::ErrorCode::kNotFound)
     return tl::unexpected<base::Error>(done.error());
   note(what);
-  return done.has_value();
+  return {};
 }
 
 base::Result<void> WorkerPods::nudge(const api::Pod& pod, std::stop_token stop) {

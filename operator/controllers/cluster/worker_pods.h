@@ -19,8 +19,8 @@ class WorkerPods {
 
   // With the pod's own grace period; quickly: with 1 s, never forced.
   base::Result<void> remove(const api::Pod& pod, bool quickly, std::stop_token stop);
-  // For pods that have ended: their evidence has been used. True if this call took it off.
-  base::Result<bool> take_finalizer_off(const api::Pod& pod, std::stop_token stop);
+  // For pods that have ended: their evidence has been used.
+  base::Result<void> take_finalizer_off(const api::Pod& pod, std::stop_token stop);
   // Changes an annotation, so that the kubelet looks at a pod that it should have ended.
   base::Result<void> nudge(const api::Pod& pod, std::stop_token stop);
 

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 class WorkerPodsTest : public testing::Test, protected test::ServerAndCaches {
  protected:
-  base::Result<bool> let_go() { return pods_.take_finalizer_off(pod_, {}); }
+  base::Result<void> let_go() { return pods_.take_finalizer_off(pod_, {}); }
   static std::string pod_text(const std::string& uid) {
     return R"({"metadata":{"name":"job-1-0","namespace":"ns","uid":")" + uid +
            R"(","finalizers":["example.com/others","gpupool.dev/worker"]}})";
@@ -28,16 +28,16 @@ constexpr char kTestFailed[] =
 
 TEST_F(WorkerPodsTest, TakesTheFinalizerOffOnce) {
   transport_.answer(200, pod_text(pod_.metadata.uid));
-  EXPECT_EQ(let_go(), true);
-  EXPECT_EQ(let_go(), false) << "a moment ago";
-  EXPECT_EQ(transport_.sent().size(), 1U);
+  EXPECT_TRUE(let_go());
+  EXPECT_TRUE(let_go());
+  EXPECT_EQ(transport_.sent().size(), 1U) << "it did a moment ago";
 }
 
 // A StatefulSet gives its pods the same names again.
 TEST_F(WorkerPodsTest, LeavesANewPodOfTheNameAlone) {
   transport_.answer(422, kTestFailed);
   transport_.answer(200, pod_text("uid-new"));
-  EXPECT_EQ(let_go(), false);
+  EXPECT_TRUE(let_go());
   const auto sent = transport_.sent();
   EXPECT_THAT(sent.at(0).body,
               HasSubstr(R"({"op":"test","path":"/metadata/uid","value":")" + pod_.metadata.uid + "\"}"));
@@ -48,7 +48,7 @@ TEST_F(WorkerPodsTest, FindsTheFinalizerInAListThatHasChanged) {
   transport_.answer(422, kTestFailed);
   transport_.answer(200, pod_text(pod_.metadata.uid));
   transport_.answer(200, pod_text(pod_.metadata.uid));
-  EXPECT_EQ(let_go(), true);
+  EXPECT_TRUE(let_go());
   EXPECT_THAT(transport_.sent().at(2).body, HasSubstr("/metadata/finalizers/1"));
 }
 
