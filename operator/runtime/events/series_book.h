@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <optional>
 #include <string>
@@ -52,13 +53,16 @@ class SeriesBook {
     std::int64_t sent_count = 1;
     base::SteadyTime last_seen;
     base::SteadyTime last_sent;
+    std::list<const Id*>::iterator place;
 
     Patch send(base::SteadyTime at);
   };
+  using Book = std::map<Id, Series>;
   static Id id(const Event& event);
-  void make_room();
+  Book::iterator drop(Book::iterator series);
 
-  std::map<Id, Series> series_;
+  Book series_;
+  std::list<const Id*> by_age_;  // whose are last_seen longest ago first: a burst fills the book
 };
 
 }  // namespace gpupool::runtime

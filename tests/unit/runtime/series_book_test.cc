@@ -89,13 +89,15 @@ TEST_F(SeriesBookTest, AForgottenEventIsCreatedAgain) {
   EXPECT_EQ(book_.see(event(), now_).step, Step::kCreate);
 }
 
-TEST_F(SeriesBookTest, TheOldestMakesRoom) {
-  for (std::size_t i = 0; i <= SeriesBook::kMaxSeries; ++i) {
-    create(event("R" + std::to_string(i)));
-    now_ += std::chrono::milliseconds(1);
-  }
-  EXPECT_EQ(book_.see(event("R0"), now_).step, Step::kCreate);
-  EXPECT_EQ(book_.see(event("R1"), now_).step, Step::kPatch);
+TEST_F(SeriesBookTest, WhatWasSeenLongestAgoMakesRoom) {
+  const auto name = [](std::size_t i) { return "R" + std::to_string(i); };
+  for (std::size_t i = 0; i < SeriesBook::kMaxSeries; ++i) create(event(name(i)));
+  book_.see(event("R0"), now_);
+  book_.forget(event("R1"));
+  for (std::size_t i = 0; i < 3; ++i) create(event(name(SeriesBook::kMaxSeries + i)));
+  for (const auto* gone : {"R1", "R2", "R3"}) EXPECT_EQ(book_.see(event(gone), now_).step, Step::kCreate);
+  EXPECT_EQ(book_.see(event("R0"), now_).step, Step::kNothing);
+  EXPECT_EQ(book_.see(event("R4"), now_).step, Step::kPatch);
 }
 
 }  // namespace
