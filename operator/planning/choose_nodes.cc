@@ -12,12 +12,6 @@ namespace {
 using Cost = std::pair<std::int64_t, std::int64_t>;
 constexpr Cost kUnreachable{std::numeric_limits<std::int64_t>::max(), 0};
 
-Cost cost_of(const std::vector<const PoolNode*>& nodes) {
-  std::int64_t gpus = 0;
-  for (const auto* node : nodes) gpus += node->gpus;
-  return {gpus, static_cast<std::int64_t>(nodes.size())};
-}
-
 bool all_alike(const std::vector<const PoolNode*>& nodes) {
   return std::all_of(nodes.begin(), nodes.end(),
                      [&](const PoolNode* node) { return node->gpus == nodes[0]->gpus; });
@@ -58,6 +52,12 @@ std::vector<const PoolNode*> knapsack(const std::vector<const PoolNode*>& nodes,
 
 std::int64_t worker_slots(const PoolNode& node, std::int64_t gpus_per_worker) {
   return node.gpus / gpus_per_worker;
+}
+
+std::pair<std::int64_t, std::int64_t> cost_of(const std::vector<const PoolNode*>& nodes) {
+  std::int64_t gpus = 0;
+  for (const auto* node : nodes) gpus += node->gpus;
+  return {gpus, static_cast<std::int64_t>(nodes.size())};
 }
 
 std::optional<std::vector<const PoolNode*>> choose_nodes(std::vector<const PoolNode*> candidates,

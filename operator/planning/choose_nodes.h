@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/v1alpha1/gpu_job.h"
@@ -12,6 +13,9 @@ namespace gpupool::planning {
 
 // How many workers of this size fit on the node.
 std::int64_t worker_slots(const PoolNode& node, std::int64_t gpus_per_worker);
+
+// Of a choice: the GPUs that it takes, then the nodes. The lowest is the best.
+std::pair<std::int64_t, std::int64_t> cost_of(const std::vector<const PoolNode*>& nodes);
 
 // The nodes for `workers` workers such that the fewest GPUs idle, then the fewest nodes, then the first
 // names. None if they do not fit. Exact: a knapsack over the slots, O(candidates x workers).

@@ -86,13 +86,13 @@ std::size_t QueuePlan::index_of(const std::string& name) const {
   return known ? static_cast<std::size_t>(found - nodes_.begin()) : nodes_.size();
 }
 
-QueuePlan::Nodes QueuePlan::pick(const Demand& demand, bool free_only) const {
-  Nodes picked;
+std::vector<const Candidate*> QueuePlan::usable(const Demand& demand, bool free_only) const {
+  std::vector<const Candidate*> found;
   for (const auto& candidate : nodes_) {
     if (candidate.fits && (candidate.free() || !free_only) && usable_for(*candidate.node, demand))
-      picked.push_back(candidate.node);
+      found.push_back(&candidate);
   }
-  return picked;
+  return found;
 }
 
 QueuePlan::Nodes QueuePlan::named(const Demand& demand) const {
@@ -104,8 +104,17 @@ QueuePlan::Nodes QueuePlan::named(const Demand& demand) const {
   return nodes;
 }
 
-std::optional<QueuePlan::Nodes> QueuePlan::choose_now(const Demand& demand) const {
-  if (demand.nodes.empty()) return choose(demand, pick(demand, true));
+std::optional<QueuePlan::Nodes> QueuePlan::choose_now(const Demand& demand) {
+  if (!demand.nodes.empty()) return choose_named(demand);
+  auto supply = supplies_.find(demand);
+  if (supply == supplies_.end())
+    supply = supplies_.try_emplace(demand, pool_->spec.gpus, usable(demand, true), demand).first;
+  auto chosen = supply->second.next();
+  if (!chosen) supplies_.erase(supply);  // what is given or kept only grows
+  return chosen;
+}
+
+std::optional<QueuePlan::Nodes> QueuePlan::choose_named(const Demand& demand) const {
   if (problem_of_named(demand)) return std::nullopt;
   auto nodes = named(demand);
   const bool free = std::all_of(nodes.begin(), nodes.end(),
@@ -118,7 +127,8 @@ Verdict QueuePlan::why_not(const Demand& demand) {
     if (auto problem = problem_of_named(demand)) return *std::move(problem);
     return wait(demand, named(demand));
   }
-  const auto possible = pick(demand, false);
+  Nodes possible;
+  for (const auto* candidate : usable(demand, false)) possible.push_back(candidate->node);
   return choose(demand, possible) ? wait(demand, possible) : never(demand);
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/v1alpha1/gpu_pool.h"
-#include "planning/node_gpus.h"
+#include "planning/supply.h"
 #include "planning/verdict.h"
 #include "planning/waiting_line.h"
 
@@ -47,29 +47,22 @@ class QueuePlan {
 
  private:
   using Nodes = std::vector<const PoolNode*>;
-  struct Candidate {
-    const PoolNode* node;
-    bool fits;  // has GPUs that the pool wants
-    bool given = false;
-    bool kept = false;  // for one that waits
-
-    bool free() const { return !node->leased && !given && !kept; }
-  };
-
   // Whether the job got nodes.
   bool decide(const Demand& demand, const api::ObjectKey& job);
   std::optional<Nodes> choose(const Demand& demand, const Nodes& candidates) const;
   std::size_t index_of(const std::string& name) const;  // nodes_.size(): there is none
-  Nodes pick(const Demand& demand, bool free_only) const;
+  std::vector<const Candidate*> usable(const Demand& demand, bool free_only) const;
   Nodes named(const Demand& demand) const;  // those that exist, in order of name
   std::optional<Verdict> problem_of_named(const Demand& demand) const;
-  std::optional<Nodes> choose_now(const Demand& demand) const;
+  std::optional<Nodes> choose_now(const Demand& demand);
+  std::optional<Nodes> choose_named(const Demand& demand) const;
   Verdict why_not(const Demand& demand);
   Verdict wait(const Demand& demand, const Nodes& wanted);
   Verdict never(const Demand& demand) const;
 
   std::shared_ptr<const api::GpuPool> pool_;
-  std::vector<Candidate> nodes_;  // in order of name
+  std::vector<Candidate> nodes_;       // in order of name
+  std::map<Demand, Supply> supplies_;  // of demands that have got something
   std::map<api::ObjectKey, Verdict> granted_;
   std::vector<api::ObjectKey> grants_;
   std::map<Demand, Refusal> refused_;

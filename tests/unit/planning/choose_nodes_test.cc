@@ -28,12 +28,6 @@ std::vector<std::string> names(const std::optional<std::vector<const PoolNode*>>
   return all;
 }
 
-Cost cost_of(const std::vector<const PoolNode*>& nodes) {
-  std::int64_t gpus = 0;
-  for (const auto* node : nodes) gpus += node->gpus;
-  return {gpus, static_cast<std::int64_t>(nodes.size())};
-}
-
 // Every subset of the nodes: fewest GPUs taken, then fewest nodes.
 std::optional<Cost> cheapest(const std::vector<PoolNode>& nodes, std::int64_t workers,
                              std::int64_t per_worker, bool one_model) {

@@ -206,6 +206,42 @@ TEST(ReplaceNodes, KeepsToOneModelInAHomogeneousPool) {
   EXPECT_THAT(names(replace_nodes(pool, nodes, test::make_job("job", 2), {"a"})), ElementsAre("a", "c"));
 }
 
+// A plan hands out nodes without looking at all of them for each job.
+RC_GTEST_PROP(QueueProperty, EachGetsWhatIsBestOfWhatIsLeft, ()) {
+  auto pool = make_pool();
+  pool.spec.gpus.homogeneous = *rc::gen::arbitrary<bool>();
+  std::vector<PoolNode> nodes;
+  const int sizes = *rc::gen::inRange(1, 4);
+  for (int i = 0; i < *rc::gen::inRange(0, 30); ++i) {
+    nodes.push_back(make_pool_node("n" + std::to_string(100 + i), *rc::gen::inRange(0, sizes) * 2 + 1,
+                                   *rc::gen::element("A", "B")));
+    nodes.back().leased = *rc::gen::inRange(0, 5) == 0;
+  }
+  const std::int64_t gpus = *rc::gen::inRange(1, 5), each = *rc::gen::inRange(1, 3);
+  std::vector<std::shared_ptr<const api::GpuJob>> jobs;
+  for (int i = 0; i < 30; ++i) {
+    auto job = test::make_job("j" + std::to_string(100 + i), i % 3 == 0 ? each : gpus * each, each);
+    job.metadata.creation_timestamp = test::at(i);
+    jobs.push_back(share(job));
+  }
+  const auto verdicts = test::plan_queue(pool, nodes, test::line_of(jobs));
+  for (const auto& job : jobs) {
+    const auto& verdict = verdicts.at(job->metadata.key());
+    if (verdict.nodes.empty()) break;  // from here on nodes are kept
+    std::vector<const PoolNode*> left;
+    for (const auto& node : nodes) {
+      if (!node.leased) left.push_back(&node);
+    }
+    const auto best = choose_nodes_of(pool.spec.gpus, left, api::worker_count(job->spec), each);
+    RC_ASSERT(best.has_value());
+    RC_ASSERT(verdict.nodes == references(*best));
+    for (auto& node : nodes) {
+      const auto mine = [&](const api::NodeRef& ref) { return ref.name == node.name; };
+      node.leased = node.leased || std::any_of(verdict.nodes.begin(), verdict.nodes.end(), mine);
+    }
+  }
+}
+
 RC_GTEST_PROP(QueueProperty, GrantsOnlyUsableNodesAndEachOnce, ()) {
   std::vector<PoolNode> nodes;
   std::map<std::string, PoolNode> by_name;
