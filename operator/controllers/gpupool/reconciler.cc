@@ -8,12 +8,12 @@ namespace gpupool::controllers {
 namespace {
 
 // Counts may be this old; a thousand jobs that start together then cost a few writes.
-constexpr auto kWriteInterval = std::chrono::seconds(1);
+constexpr auto kCountInterval = std::chrono::seconds(1);
 
 }  // namespace
 
 GpuPoolReconciler::GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock, Wake wake)
-    : client_(client), queue_(queue), clock_(clock), wake_(std::move(wake)), writes_(kWriteInterval, clock) {}
+    : client_(client), queue_(queue), clock_(clock), wake_(std::move(wake)), counts_(kCountInterval, clock) {}
 
 base::Result<void> GpuPoolReconciler::set_finalizer(const api::GpuPool& pool, bool wanted,
                                                     std::stop_token stop) {
@@ -28,8 +28,8 @@ base::Result<void> GpuPoolReconciler::set_finalizer(const api::GpuPool& pool, bo
 base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey& key,
                                                             const base::Log& /*log*/, std::stop_token stop) {
   for (const auto& job : queue_.changed_jobs(key.name)) wake_(job);
-  // Before anything is counted: in a burst of jobs that costs more than all else.
-  if (const auto wait = writes_.until_next(key.name); wait > base::Duration::zero())
+  // Whether it comes to a write or not: to count nodes at each news of a job costs more than all else.
+  if (const auto wait = counts_.until_next(key.name); wait > base::Duration::zero())
     return runtime::Requeue{wait};
   const auto view = queue_.view(key.name);
   if (!view) return runtime::Requeue{};
@@ -45,12 +45,12 @@ base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey
     if (!done) return tl::unexpected<base::Error>(done.error());
     return runtime::Requeue{};
   }
+  counts_.done(key.name);
   const planning::PoolJobs jobs{view->holding, view->waiting};
   const auto status = pool.spec.sharing
                           ? planning::make_pool_status(pool, view->members, view->shared, jobs, clock_.wall())
                           : planning::make_pool_status(pool, view->members, view->nodes, jobs, clock_.wall());
   if (status == pool.status) return runtime::Requeue{};
-  writes_.done(key.name);
   const auto patch = api::status_patch(pool.metadata.resource_version, status);
   const auto done = client_.patch(api::GpuPool::kType, key, kube::PatchType::kMerge, patch, "status", stop);
   if (!done && done.error().code != base::ErrorCode::kNotFound)

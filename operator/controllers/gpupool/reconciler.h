@@ -26,7 +26,7 @@ class GpuPoolReconciler final : public runtime::Reconciler {
   PoolQueue& queue_;
   base::Clock& clock_;
   Wake wake_;
-  base::Pace writes_;  // of statuses, by pool
+  base::Pace counts_;  // of nodes and jobs, by pool
 };
 
 }  // namespace gpupool::controllers
