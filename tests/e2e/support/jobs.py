@@ -71,7 +71,15 @@ class JobHandle:
         found = self.api.find("gpujobs", self.name, self.namespace)
         pods = [{"name": p["metadata"]["name"], "node": p["spec"].get("nodeName"), "status": p["status"]}
                 for p in self.pods()]
-        return f"status: {json.dumps((found or {}).get('status'))}\npods: {json.dumps(pods)[:4000]}"
+        status = (found or {}).get("status") or {}
+        held = [node["name"] for node in (status.get("lease") or {}).get("nodes", [])][:5]
+        nodes = [self.api.find("nodes", name) for name in held]
+        nodes = [{"labels": n["metadata"].get("labels"), "taints": n["spec"].get("taints"),
+                  "allocatable": n["status"].get("allocatable")} for n in nodes if n]
+        others = [(p["metadata"]["namespace"], p["metadata"]["name"], p["status"].get("phase"))
+                  for p in self.api.list("pods") if p["spec"].get("nodeName") in held]
+        return (f"status: {json.dumps(status)}\npods: {json.dumps(pods)[:4000]}\nits nodes: {json.dumps(nodes)}\n"
+                f"all pods there: {others}")
 
     def pods(self):
         return [p for p in self.api.list("pods", self.namespace)
