@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
+#include <string_view>
 #include <utility>
 
 namespace gpupool::planning {
@@ -10,15 +10,16 @@ namespace gpupool::planning {
 Supply::Supply(const api::PoolGpus& wanted, const std::vector<const Candidate*>& candidates,
                const Demand& demand)
     : workers_(demand.workers), gpus_per_worker_(demand.gpus_per_worker) {
-  const std::string any;
-  std::map<std::string, Group> by_model;
+  std::map<std::string_view, Group> by_model;
+  Group* group = nullptr;  // stays where one job may mix models
   for (const auto* candidate : candidates) {
     if (worker_slots(*candidate->node, gpus_per_worker_) == 0) continue;
-    by_model[wanted.homogeneous ? candidate->node->model : any].nodes.push_back(candidate);
+    if (group == nullptr || wanted.homogeneous) group = &by_model[candidate->node->model];
+    group->nodes.push_back(candidate);
   }
-  for (auto& [model, group] : by_model) {
-    put_in_order(group);
-    groups_.push_back(std::move(group));
+  for (auto& [model, of_model] : by_model) {
+    put_in_order(of_model);
+    groups_.push_back(std::move(of_model));
   }
 }
 
