@@ -229,8 +229,9 @@ PoolState::Describe PoolQueue::describer(const PoolState& state) const {
     const auto& name = member.described.name;
     std::vector<std::shared_ptr<const api::GpuJob>> sharers;
     if (const auto here = sharers_.find(name); here != sharers_.end()) {
+      // As they were worked in: a lease that is written at this moment is still a grant.
       for (const auto& key : here->second) {
-        if (auto job = caches_.newest_jobs.get(key)) sharers.push_back(std::move(job));
+        if (const auto job = jobs_.find(key); job != jobs_.end()) sharers.push_back(*job);
       }
     }
     const auto occupants = slices_.occupants({member.node}, sharers, granted_);

@@ -76,13 +76,13 @@ std::map<std::string, planning::Occupants> SliceBook::occupants(
                                       slices);
     }
   };
+  std::set<api::ObjectKey> written;
   for (const auto& job : sharers) {
-    if (shares(*job)) reserve(job->status.lease->nodes, job->metadata.uid, job->status.lease->slices);
+    reserve(job->status.lease->nodes, job->metadata.uid, job->status.lease->slices);
+    written.insert(job->metadata.key());
   }
   for (const auto& [key, grant] : grants) {
-    const auto job = caches_.newest_jobs.get(key);
-    const bool written = job != nullptr && shares(*job) && planning::holds_nodes(job->status);
-    if (grant.slices > 0 && !written) reserve(grant.nodes, "", grant.slices);
+    if (grant.slices > 0 && !written.contains(key)) reserve(grant.nodes, "", grant.slices);
   }
   return all;
 }

@@ -23,7 +23,8 @@ class SliceBook {
  public:
   explicit SliceBook(const Caches& caches) : caches_(caches) {}
 
-  // Of each of these nodes, by name. sharers: all jobs with a lease of slices.
+  // Of each of these nodes, by name. sharers: all jobs with a lease of slices there; their grants are not
+  // counted again.
   std::map<std::string, planning::Occupants> occupants(
       const std::vector<std::shared_ptr<const api::Node>>& nodes,
       const std::vector<std::shared_ptr<const api::GpuJob>>& sharers, const Grants& grants) const;

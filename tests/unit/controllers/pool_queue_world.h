@@ -53,11 +53,15 @@ class PoolQueueWorld : ServerAndCaches {
   void put(api::GpuJob job) {
     const auto key = job.metadata.key();
     const auto uid = job.metadata.uid;
-    job.metadata.resource_version = std::to_string(++version_);
-    if (caches_.jobs.store().get(key) == nullptr) arrivals_.push_back(uid);
-    jobs_.apply(std::move(job));
+    put_untold(std::move(job));
     queue_.arrived(uid);
     queue_.job_changed(key);
+  }
+  // The queue has yet to be told: another thread is between the two.
+  void put_untold(api::GpuJob job) {
+    job.metadata.resource_version = std::to_string(++version_);
+    if (caches_.jobs.store().get(job.metadata.key()) == nullptr) arrivals_.push_back(job.metadata.uid);
+    jobs_.apply(std::move(job));
   }
   void remove_job(const std::string& name) {
     jobs_.remove({"ns", name});
@@ -66,18 +70,19 @@ class PoolQueueWorld : ServerAndCaches {
 
   // As a reconcile does: what is granted is written before the grant ends.
   planning::Verdict take(const std::string& name) {
-    auto job = *this->job(name);
-    auto verdict = queue_.verdict(job);
-    if (!verdict.nodes.empty()) {
-      job.status.lease.emplace();
-      job.status.lease->id = "uid." + std::to_string(version_);
-      job.status.lease->state = api::lease_state::kTaking;
-      job.status.lease->nodes = verdict.nodes;
-      job.status.lease->slices = verdict.slices;
-      put(std::move(job));
-    }
+    auto verdict = queue_.verdict(*job(name));
+    if (!verdict.nodes.empty()) put(taking(name, verdict));
     queue_.settle({"ns", name});
     return verdict;
+  }
+  api::GpuJob taking(const std::string& name, const planning::Verdict& verdict) const {
+    auto job = *this->job(name);
+    job.status.lease.emplace();
+    job.status.lease->id = "uid." + std::to_string(version_);
+    job.status.lease->state = api::lease_state::kTaking;
+    job.status.lease->nodes = verdict.nodes;
+    job.status.lease->slices = verdict.slices;
+    return job;
   }
   void finish(const std::string& name) {
     auto job = *this->job(name);

@@ -45,6 +45,15 @@ TEST(SharingQueue, GivesNoSliceTwiceBeforeTheFirstGrantIsWritten) {
   EXPECT_EQ(world.queue().verdict(*world.job("three")).reason, api::reason::kWaitingForNodes);
 }
 
+TEST(SharingQueue, AGrantIsKeptUntilTheQueueIsToldOfTheLease) {
+  SharingWorld world;
+  world.add_node("a");
+  for (const auto* name : {"one", "two", "three"}) world.add_job(name, 10);
+  world.put_untold(world.taking("one", world.queue().verdict(*world.job("one"))));
+  EXPECT_EQ(world.queue().verdict(*world.job("two")).nodes.size(), 1U);
+  EXPECT_EQ(world.queue().verdict(*world.job("three")).reason, api::reason::kWaitingForNodes);
+}
+
 TEST(SharingQueue, ALeaseOnTheSameNodesMayHaveMoreSlices) {
   SharingWorld world;
   world.add_node("a");
