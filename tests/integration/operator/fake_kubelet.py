@@ -40,10 +40,13 @@ class FakeKubelet:
             try:
                 pods = self._api.list("pods", labelSelector=JOB_UID)
                 self._plugins.sync(pods)
-                for pod in pods:
-                    self._step(pod)
             except (ApiError, OSError):
-                pass  # the pod has changed or gone: again in a moment
+                continue
+            for pod in pods:
+                try:
+                    self._step(pod)
+                except (ApiError, OSError):
+                    pass  # it has changed or gone: again in a moment, and the others meanwhile
 
     def _step(self, pod):
         node = pod["spec"].get("nodeName")
