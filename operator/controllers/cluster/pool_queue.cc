@@ -256,6 +256,7 @@ planning::Verdict PoolQueue::verdict(const api::GpuJob& job) {
   work_in_changes();
   auto* const state = find(job.spec.pool);
   if (state == nullptr) return {{}, reason::kPoolNotFound, "there is no GpuPool " + job.spec.pool};
+  state->come(key);
   const bool by_line = state->plans_nodes();
   if (const auto granted = granted_.find(key); granted != granted_.end()) {
     const auto* still = by_line ? state->given(key) : nullptr;

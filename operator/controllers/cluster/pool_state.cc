@@ -107,6 +107,7 @@ void PoolState::put_waiting(Job job, std::uint64_t arrival) {
 void PoolState::remove_waiting(const api::ObjectKey& job, const std::vector<api::NodeRef>& nodes) {
   const bool waited = line_.find(job) != nullptr;
   line_.remove(job);
+  called_.erase(job);
   if (waited) slice_plan_.reset();
   if (!plan_) return;
   const auto got = plan_->granted().find(job);
@@ -182,8 +183,9 @@ std::vector<PoolState::Job> PoolState::news() {
     const auto* where = line_.find(key);
     if (where != nullptr) told_anew.push_back(where->job());
   };
-  for (const auto& grants = plan().grants(); told_grants_ < grants.size(); ++told_grants_)
-    tell(grants[told_grants_]);
+  for (const auto& grants = plan().grants(); told_grants_ < grants.size(); ++told_grants_) {
+    if (called_.insert(grants[told_grants_]).second) tell(grants[told_grants_]);
+  }
   for (const auto& [demand, refusal] : plan().refused()) {
     const auto before = told_.find(demand);
     if (before == told_.end() || before->second.to_others != refusal.to_others) {

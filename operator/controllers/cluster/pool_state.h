@@ -66,8 +66,11 @@ class PoolState {
 
   // Only where plans_nodes().
   std::optional<planning::Verdict> verdict(const api::ObjectKey& job);
-  // Of jobs in the line, those whose verdict is another than when last asked; also those that get nodes.
+  // Of jobs in the line, those whose verdict is another than when last asked; also those that get nodes, once
+  // until they have come().
   std::vector<Job> news();
+  // The job asks: what it got may come to nothing, and what it gets later is news again.
+  void come(const api::ObjectKey& job) { called_.erase(job); }
   // What the plan, if it is still right, gave the job; it need not wait any more.
   const planning::Verdict* given(const api::ObjectKey& job) const;
 
@@ -96,7 +99,8 @@ class PoolState {
   std::set<std::string> touched_;
   std::optional<planning::SlicePlan> slice_plan_;
   Told told_;
-  std::size_t told_grants_ = 0;  // of this plan
+  std::size_t told_grants_ = 0;      // of this plan
+  std::set<api::ObjectKey> called_;  // told that they get nodes
 };
 
 }  // namespace gpupool::controllers

@@ -57,6 +57,26 @@ TEST(PoolQueue, TellsOnlyThoseWhoseAnswerChanged) {
   EXPECT_THAT(world.queue().changed_jobs("lab"), testing::IsEmpty());
 }
 
+TEST(PoolQueue, CallsWhoGetsNodesOnceUntilItComes) {
+  PoolQueueWorld world;
+  for (const auto* name : {"a", "b"}) world.put(test::make_node(name));
+  for (const auto* name : {"one", "two"}) world.put(make_queued_job(name, 1));
+  EXPECT_EQ(world.queue().changed_jobs("lab").size(), 2U);
+  world.put(test::make_node("c"));  // the plan is made anew
+  EXPECT_THAT(world.queue().changed_jobs("lab"), testing::IsEmpty());
+  EXPECT_EQ(world.queue().verdict(*world.job("one")).nodes.size(), 1U);
+  world.queue().settle({"ns", "one"});  // nothing came of it
+  EXPECT_THAT(world.queue().changed_jobs("lab"), testing::ElementsAre(api::ObjectKey{"ns", "one"}));
+  auto two = *world.job("two");
+  two.spec.suspend = true;
+  world.put(two);
+  EXPECT_THAT(world.queue().changed_jobs("lab"), testing::IsEmpty());
+  two.spec.suspend = false;
+  world.put(two);
+  EXPECT_THAT(world.queue().changed_jobs("lab"), testing::ElementsAre(api::ObjectKey{"ns", "two"}))
+      << "it was not in the line meanwhile";
+}
+
 // Says the same as a queue that has read everything anew, whatever came before.
 RC_GTEST_PROP(PoolQueue, WorkingInChangesIsAsGoodAsBeginningAnew, ()) {
   PoolQueueWorld world;
