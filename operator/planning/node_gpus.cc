@@ -51,6 +51,10 @@ PoolNode describe_node(const api::Node& node, const std::string& resource_name) 
   return described;
 }
 
+std::int64_t worker_slots(const PoolNode& node, std::int64_t gpus_per_worker) {
+  return node.gpus / gpus_per_worker;
+}
+
 std::string lease_taint(const api::Node& node) {
   for (const auto& taint : node.spec.taints) {
     if (taint.key == api::kLease && taint.effect == api::kNoSchedule) return taint.value;

@@ -31,6 +31,9 @@ std::int64_t bytes_of(std::int64_t mebibytes);
 // Count from status.allocatable; model and memory from node labels, ours before NVIDIA's feature discovery.
 PoolNode describe_node(const api::Node& node, const std::string& resource_name);
 
+// How many workers of this size fit on the node.
+std::int64_t worker_slots(const PoolNode& node, std::int64_t gpus_per_worker);
+
 // The value of our lease taint; empty if there is none.
 std::string lease_taint(const api::Node& node);
 

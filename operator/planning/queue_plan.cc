@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "api/v1alpha1/reasons.h"
-#include "planning/choose_nodes.h"
 
 namespace gpupool::planning {
 namespace {
@@ -14,6 +13,13 @@ namespace reason = api::reason;
 
 bool usable_for(const PoolNode& node, const Demand& demand) {
   return node.usable() && tolerates(demand.tolerations, node.foreign_taints);
+}
+
+// All of them together.
+bool have_room(const std::vector<const Candidate*>& nodes, const Demand& demand) {
+  std::int64_t slots = 0;
+  for (const auto* candidate : nodes) slots += worker_slots(*candidate->node, demand.gpus_per_worker);
+  return slots >= demand.workers;
 }
 
 // The next of each group of one demand.
@@ -69,13 +75,13 @@ bool QueuePlan::decide(const Demand& demand, const api::ObjectKey& job) {
     grants_.push_back(job);
     return true;
   }
-  auto to_first = why_not(demand);
-  refused_[demand] = {job, std::move(to_first), why_not(demand)};  // the others are behind this one
+  if (const auto wanted = possible(demand)) {
+    auto to_first = wait(demand, *wanted);
+    refused_[demand] = {job, std::move(to_first), wait(demand, *wanted)};  // the others are behind this one
+  } else {
+    refused_[demand] = {job, wanted.error(), wanted.error()};
+  }
   return false;
-}
-
-std::optional<QueuePlan::Nodes> QueuePlan::choose(const Demand& demand, const Nodes& candidates) const {
-  return choose_nodes_of(pool_->spec.gpus, candidates, demand.workers, demand.gpus_per_worker);
 }
 
 std::size_t QueuePlan::index_of(const std::string& name) const {
@@ -86,60 +92,66 @@ std::size_t QueuePlan::index_of(const std::string& name) const {
   return known ? static_cast<std::size_t>(found - nodes_.begin()) : nodes_.size();
 }
 
-std::vector<const Candidate*> QueuePlan::usable(const Demand& demand, bool free_only) const {
-  std::vector<const Candidate*> found;
+QueuePlan::Candidates QueuePlan::usable(const Demand& demand, Supply::Of of) const {
+  Candidates found;
   for (const auto& candidate : nodes_) {
-    if (candidate.fits && (candidate.free() || !free_only) && usable_for(*candidate.node, demand))
-      found.push_back(&candidate);
+    const bool had = of == Supply::Of::kAll || candidate.free();
+    if (candidate.fits && had && usable_for(*candidate.node, demand)) found.push_back(&candidate);
   }
   return found;
 }
 
-QueuePlan::Nodes QueuePlan::named(const Demand& demand) const {
-  Nodes nodes;
+Supply QueuePlan::supply(const Demand& demand, const Candidates& candidates, Supply::Of of) const {
+  return {pool_->spec.gpus, candidates, demand.workers, demand.gpus_per_worker, of};
+}
+
+QueuePlan::Candidates QueuePlan::named(const Demand& demand) const {
+  Candidates found;
   for (const auto& name : demand.nodes) {
-    if (const auto index = index_of(name); index < nodes_.size()) nodes.push_back(nodes_[index].node);
+    if (const auto index = index_of(name); index < nodes_.size()) found.push_back(&nodes_[index]);
   }
-  std::sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
-  return nodes;
+  std::sort(found.begin(), found.end());  // they lie in order of name
+  return found;
 }
 
 std::optional<QueuePlan::Nodes> QueuePlan::choose_now(const Demand& demand) {
   if (!demand.nodes.empty()) return choose_named(demand);
-  auto supply = supplies_.find(demand);
-  if (supply == supplies_.end())
-    supply = supplies_.try_emplace(demand, pool_->spec.gpus, usable(demand, true), demand).first;
-  auto chosen = supply->second.next();
-  if (!chosen) supplies_.erase(supply);  // what is given or kept only grows
+  auto known = supplies_.find(demand);
+  if (known == supplies_.end()) {
+    constexpr auto kOf = Supply::Of::kFree;
+    known = supplies_.emplace(demand, supply(demand, usable(demand, kOf), kOf)).first;
+  }
+  auto chosen = known->second.next();
+  if (!chosen) supplies_.erase(known);  // what is given or kept only grows
   return chosen;
 }
 
 std::optional<QueuePlan::Nodes> QueuePlan::choose_named(const Demand& demand) const {
   if (problem_of_named(demand)) return std::nullopt;
-  auto nodes = named(demand);
-  const bool free = std::all_of(nodes.begin(), nodes.end(),
-                                [&](const auto* node) { return nodes_[index_of(node->name)].free(); });
-  return free ? std::optional(std::move(nodes)) : std::nullopt;
+  Nodes nodes;
+  for (const auto* candidate : named(demand)) {
+    if (!candidate->free()) return std::nullopt;
+    nodes.push_back(candidate->node);
+  }
+  return nodes;
 }
 
-Verdict QueuePlan::why_not(const Demand& demand) {
+tl::expected<QueuePlan::Candidates, Verdict> QueuePlan::possible(const Demand& demand) const {
   if (!demand.nodes.empty()) {
-    if (auto problem = problem_of_named(demand)) return *std::move(problem);
-    return wait(demand, named(demand));
+    if (auto problem = problem_of_named(demand)) return tl::unexpected(*std::move(problem));
+    return named(demand);
   }
-  Nodes possible;
-  for (const auto* candidate : usable(demand, false)) possible.push_back(candidate->node);
-  return choose(demand, possible) ? wait(demand, possible) : never(demand);
+  auto candidates = usable(demand, Supply::Of::kAll);
+  if (!supply(demand, candidates, Supply::Of::kAll).next()) return tl::unexpected(never(demand));
+  return candidates;
 }
 
 // The job could run if others gave back: nobody behind it may take what it waits for.
-Verdict QueuePlan::wait(const Demand& demand, const Nodes& wanted) {
+Verdict QueuePlan::wait(const Demand& demand, const Candidates& wanted) {
   bool behind = false;
-  auto candidate = nodes_.begin();
-  for (const auto* node : wanted) {  // in order of name, as they are
-    while (candidate->node != node) ++candidate;
+  for (const auto* candidate : wanted) {
     behind = behind || candidate->kept;  // free or not: that changes with every job that ends
-    candidate->kept = true;
+    nodes_[static_cast<std::size_t>(candidate - nodes_.data())].kept = true;
   }
   return wait_in_line(pool_->metadata.name, "nodes for " + demand.text(), behind);
 }
@@ -147,33 +159,28 @@ Verdict QueuePlan::wait(const Demand& demand, const Nodes& wanted) {
 // Not even if all gave back.
 Verdict QueuePlan::never(const Demand& demand) const {
   const auto& pool = pool_->metadata.name;
-  Nodes fitting;
+  Candidates fitting;
   for (const auto& candidate : nodes_) {
-    if (candidate.fits) fitting.push_back(candidate.node);
+    if (candidate.fits) fitting.push_back(&candidate);
   }
   if (fitting.empty() && !nodes_.empty()) {
     return {{},
             reason::kNoMatchingModel,
             "no node of pool " + pool + " has GPUs as spec.gpus of the pool asks for"};
   }
-  if (choose(demand, fitting)) {
+  if (supply(demand, fitting, Supply::Of::kAll).next()) {
     return {{},
             reason::kWaitingForNodes,
             "pool " + pool + " could hold " + demand.text() +
                 " only with nodes that are not ready, cordoned or tainted now"};
   }
-  const bool mixed = pool_->spec.gpus.homogeneous &&
-                     choose_nodes(fitting, demand.workers, demand.gpus_per_worker).has_value();
+  const bool mixed = pool_->spec.gpus.homogeneous && have_room(fitting, demand);
   return {{},
           mixed ? reason::kNoMatchingModel : reason::kTooLarge,
           "pool " + pool + (mixed ? " has no single GPU model for " : " is too small for ") + demand.text()};
 }
 
 std::optional<Verdict> QueuePlan::problem_of_named(const Demand& demand) const {
-  const auto all_usable = [&](const Nodes& nodes) {
-    return std::all_of(nodes.begin(), nodes.end(),
-                       [&](const auto* node) { return usable_for(*node, demand); });
-  };
   for (const auto& name : demand.nodes) {
     const auto index = index_of(name);
     if (index == nodes_.size()) {
@@ -187,15 +194,15 @@ std::optional<Verdict> QueuePlan::problem_of_named(const Demand& demand) const {
     }
   }
   const auto nodes = named(demand);
-  if (!choose_nodes(nodes, demand.workers, demand.gpus_per_worker)) {
+  if (!have_room(nodes, demand)) {
     return Verdict{{}, reason::kTooLarge, "the nodes of spec.nodes are too small for " + demand.text()};
   }
-  if (pool_->spec.gpus.homogeneous && std::any_of(nodes.begin(), nodes.end(), [&](const PoolNode* node) {
-        return node->model != nodes[0]->model;
+  if (pool_->spec.gpus.homogeneous && std::ranges::any_of(nodes, [&](const Candidate* other) {
+        return other->node->model != nodes[0]->node->model;
       })) {
     return Verdict{{}, reason::kNoMatchingModel, "the nodes of spec.nodes have different GPU models"};
   }
-  if (!all_usable(nodes)) {
+  if (!std::ranges::all_of(nodes, [&](const auto* each) { return usable_for(*each->node, demand); })) {
     return Verdict{{}, reason::kWaitingForNodes, "a node of spec.nodes is not ready, cordoned or tainted"};
   }
   return std::nullopt;

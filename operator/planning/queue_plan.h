@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/v1alpha1/gpu_pool.h"
+#include "base/result.h"
 #include "planning/supply.h"
 #include "planning/verdict.h"
 #include "planning/waiting_line.h"
@@ -47,17 +48,19 @@ class QueuePlan {
 
  private:
   using Nodes = std::vector<const PoolNode*>;
+  using Candidates = std::vector<const Candidate*>;  // in order of name
   // Whether the job got nodes.
   bool decide(const Demand& demand, const api::ObjectKey& job);
-  std::optional<Nodes> choose(const Demand& demand, const Nodes& candidates) const;
   std::size_t index_of(const std::string& name) const;  // nodes_.size(): there is none
-  std::vector<const Candidate*> usable(const Demand& demand, bool free_only) const;
-  Nodes named(const Demand& demand) const;  // those that exist, in order of name
+  Candidates usable(const Demand& demand, Supply::Of of) const;
+  Supply supply(const Demand& demand, const Candidates& candidates, Supply::Of of) const;
+  Candidates named(const Demand& demand) const;  // those that exist
   std::optional<Verdict> problem_of_named(const Demand& demand) const;
   std::optional<Nodes> choose_now(const Demand& demand);
   std::optional<Nodes> choose_named(const Demand& demand) const;
-  Verdict why_not(const Demand& demand);
-  Verdict wait(const Demand& demand, const Nodes& wanted);
+  // The nodes that it could run on if all gave back; or why it could not even then.
+  tl::expected<Candidates, Verdict> possible(const Demand& demand) const;
+  Verdict wait(const Demand& demand, const Candidates& wanted);
   Verdict never(const Demand& demand) const;
 
   std::shared_ptr<const api::GpuPool> pool_;

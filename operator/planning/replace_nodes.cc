@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "planning/choose_nodes.h"
+#include "planning/supply.h"
 #include "planning/tolerations.h"
 
 namespace gpupool::planning {
@@ -14,7 +14,7 @@ std::vector<api::NodeRef> replace_nodes(const api::GpuPool& pool, const std::vec
   const auto gpus_per_worker = api::gpus_of_each_worker(job.spec);
   auto workers = api::worker_count(job.spec);
   std::vector<const PoolNode*> chosen;
-  std::vector<const PoolNode*> free;
+  std::vector<Candidate> free;
   for (const auto& node : nodes) {
     const bool keep = std::find(kept.begin(), kept.end(), node.name) != kept.end();
     if (keep) {
@@ -22,15 +22,17 @@ std::vector<api::NodeRef> replace_nodes(const api::GpuPool& pool, const std::vec
       workers -= worker_slots(node, gpus_per_worker);
     } else if (!node.leased && node.usable() && gpu_mismatch(node, pool.spec.gpus).empty() &&
                tolerates(tolerations, node.foreign_taints)) {
-      free.push_back(&node);
+      free.push_back({&node});
     }
   }
   if (chosen.size() != kept.size()) return {};
   if (pool.spec.gpus.homogeneous && !chosen.empty()) {
-    std::erase_if(free, [&](const PoolNode* node) { return node->model != chosen[0]->model; });
+    std::erase_if(free, [&](const Candidate& other) { return other.node->model != chosen[0]->model; });
   }
   if (workers > 0) {
-    const auto more = choose_nodes_of(pool.spec.gpus, free, workers, gpus_per_worker);
+    std::vector<const Candidate*> candidates(free.size());
+    std::ranges::transform(free, candidates.begin(), [](const Candidate& other) { return &other; });
+    const auto more = Supply(pool.spec.gpus, candidates, workers, gpus_per_worker, Supply::Of::kFree).next();
     if (!more) return {};
     chosen.insert(chosen.end(), more->begin(), more->end());
   }

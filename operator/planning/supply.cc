@@ -5,11 +5,23 @@
 #include <string_view>
 #include <utility>
 
+#include "planning/fewest_idle.h"
+
 namespace gpupool::planning {
+namespace {
+
+// GPUs, then nodes: the lowest is the best.
+std::pair<std::int64_t, std::size_t> cost_of(const std::vector<const PoolNode*>& nodes) {
+  std::int64_t gpus = 0;
+  for (const auto* node : nodes) gpus += node->gpus;
+  return {gpus, nodes.size()};
+}
+
+}  // namespace
 
 Supply::Supply(const api::PoolGpus& wanted, const std::vector<const Candidate*>& candidates,
-               const Demand& demand)
-    : workers_(demand.workers), gpus_per_worker_(demand.gpus_per_worker) {
+               std::int64_t workers, std::int64_t gpus_per_worker, Of of)
+    : workers_(workers), gpus_per_worker_(gpus_per_worker), of_(of) {
   std::map<std::string_view, Group> by_model;
   Group* group = nullptr;  // stays where one job may mix models
   for (const auto* candidate : candidates) {
@@ -37,14 +49,16 @@ void Supply::put_in_order(Group& group) const {
 
 std::optional<std::vector<const PoolNode*>> Supply::choose(Group& group) const {
   const auto& nodes = group.nodes;
-  while (group.taken < nodes.size() && !nodes[group.taken]->free()) ++group.taken;
+  while (group.taken < nodes.size() && !may_give(*nodes[group.taken])) ++group.taken;
   std::vector<const PoolNode*> found;
+  std::int64_t slots = 0;
   for (auto i = group.taken; i < nodes.size() && (group.enough == 0 || found.size() < group.enough); ++i) {
-    if (nodes[i]->free()) found.push_back(nodes[i]->node);
+    if (!may_give(*nodes[i])) continue;
+    found.push_back(nodes[i]->node);
+    slots += worker_slots(*nodes[i]->node, gpus_per_worker_);
   }
-  if (group.enough == 0) return choose_nodes(std::move(found), workers_, gpus_per_worker_);
-  if (found.size() < group.enough) return std::nullopt;
-  return found;
+  if (slots < workers_) return std::nullopt;
+  return group.enough > 0 ? found : fewest_idle(found, workers_, gpus_per_worker_);
 }
 
 std::optional<std::vector<const PoolNode*>> Supply::next() {
@@ -54,6 +68,14 @@ std::optional<std::vector<const PoolNode*>> Supply::next() {
     if (choice && (!best || cost_of(*choice) < cost_of(*best))) best = std::move(choice);
   }
   return best;
+}
+
+std::vector<api::NodeRef> references(const std::vector<const PoolNode*>& nodes) {
+  std::vector<api::NodeRef> refs;
+  refs.reserve(nodes.size());
+  for (const auto* node : nodes) refs.push_back({node->name, node->uid});
+  std::sort(refs.begin(), refs.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return refs;
 }
 
 }  // namespace gpupool::planning

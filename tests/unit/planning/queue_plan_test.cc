@@ -6,10 +6,10 @@
 #include <rapidcheck/gtest.h>
 
 #include "api/v1alpha1/reasons.h"
-#include "planning/choose_nodes.h"
 #include "planning/replace_nodes.h"
 #include "tests/support/whole_queue.h"
 #include "tests/unit/planning/builders.h"
+#include "tests/unit/planning/choose_once.h"
 #include "tests/unit/planning/waits.h"
 
 namespace gpupool::planning {
@@ -232,7 +232,7 @@ RC_GTEST_PROP(QueueProperty, EachGetsWhatIsBestOfWhatIsLeft, ()) {
     for (const auto& node : nodes) {
       if (!node.leased) left.push_back(&node);
     }
-    const auto best = choose_nodes_of(pool.spec.gpus, left, api::worker_count(job->spec), each);
+    const auto best = test::choose_once(left, api::worker_count(job->spec), each, pool.spec.gpus.homogeneous);
     RC_ASSERT(best.has_value());
     RC_ASSERT(verdict.nodes == references(*best));
     for (auto& node : nodes) {

@@ -1,4 +1,4 @@
-#include "planning/choose_nodes.h"
+#include "planning/supply.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/unit/planning/builders.h"
+#include "tests/unit/planning/choose_once.h"
 
 namespace gpupool::planning {
 namespace {
@@ -14,10 +15,11 @@ namespace {
 using test::make_pool_node;
 using Cost = std::pair<std::int64_t, std::int64_t>;  // GPUs, nodes
 
-std::vector<const PoolNode*> pointers(const std::vector<PoolNode>& nodes) {
-  std::vector<const PoolNode*> all;
-  for (const auto& node : nodes) all.push_back(&node);
-  return all;
+std::optional<std::vector<const PoolNode*>> choose(const std::vector<PoolNode>& nodes, std::int64_t workers,
+                                                   std::int64_t per_worker, bool one_model = false) {
+  std::vector<const PoolNode*> pointers;
+  for (const auto& node : nodes) pointers.push_back(&node);
+  return test::choose_once(pointers, workers, per_worker, one_model);
 }
 
 std::vector<std::string> names(const std::optional<std::vector<const PoolNode*>>& nodes) {
@@ -64,23 +66,24 @@ void expect_best(bool one_model) {
   const auto nodes = any_nodes();
   const std::int64_t workers = *rc::gen::inRange(1, 12);
   const std::int64_t per_worker = *rc::gen::inRange(1, 5);
-  const auto chosen = one_model ? choose_nodes_of_one_model(pointers(nodes), workers, per_worker)
-                                : choose_nodes(pointers(nodes), workers, per_worker);
+  const auto chosen = choose(nodes, workers, per_worker, one_model);
   const auto best = cheapest(nodes, workers, per_worker, one_model);
   RC_ASSERT(chosen.has_value() == best.has_value());
   if (!chosen) return;
   std::int64_t slots = 0;
+  Cost cost{0, 0};
   std::set<const PoolNode*> distinct;
   std::set<std::string> models;
   for (const auto* node : *chosen) {
     slots += worker_slots(*node, per_worker);
+    cost = {cost.first + node->gpus, cost.second + 1};
     distinct.insert(node);
     models.insert(node->model);
   }
   RC_ASSERT(slots >= workers);
   RC_ASSERT(distinct.size() == chosen->size());
   if (one_model) RC_ASSERT(models.size() == 1U);
-  RC_ASSERT(cost_of(*chosen) == *best);
+  RC_ASSERT(cost == *best);
 }
 
 TEST(WorkerSlots, CountsWholeWorkersOnly) {
@@ -88,40 +91,55 @@ TEST(WorkerSlots, CountsWholeWorkersOnly) {
   EXPECT_EQ(worker_slots(make_pool_node("n", 1), 2), 0);
 }
 
-TEST(ChooseNodes, TakesTheFirstNamesOfLikeNodes) {
-  const std::vector<PoolNode> nodes = {make_pool_node("c", 2), make_pool_node("a", 2),
-                                       make_pool_node("b", 2)};
-  EXPECT_EQ(names(choose_nodes(pointers(nodes), 3, 1)), (std::vector<std::string>{"a", "b"}));
+TEST(Supply, TakesTheFirstNamesOfLikeNodes) {
+  const std::vector<PoolNode> nodes = {make_pool_node("a", 2), make_pool_node("b", 2),
+                                       make_pool_node("c", 2)};
+  EXPECT_EQ(names(choose(nodes, 3, 1)), (std::vector<std::string>{"a", "b"}));
 }
 
-TEST(ChooseNodes, LeavesTheLargeNodeToThoseWhoNeedIt) {
+TEST(Supply, LeavesTheLargeNodeToThoseWhoNeedIt) {
   const std::vector<PoolNode> nodes = {make_pool_node("a", 8), make_pool_node("b", 1),
                                        make_pool_node("c", 1)};
-  EXPECT_EQ(names(choose_nodes(pointers(nodes), 2, 1)), (std::vector<std::string>{"b", "c"}));
+  EXPECT_EQ(names(choose(nodes, 2, 1)), (std::vector<std::string>{"b", "c"}));
 }
 
-TEST(ChooseNodes, PrefersFewerNodesWhenNoGpuIdlesEitherWay) {
+TEST(Supply, PrefersFewerNodesWhenNoGpuIdlesEitherWay) {
   const std::vector<PoolNode> nodes = {make_pool_node("a", 1), make_pool_node("b", 1),
                                        make_pool_node("c", 2)};
-  EXPECT_EQ(names(choose_nodes(pointers(nodes), 2, 1)), (std::vector<std::string>{"c"}));
+  EXPECT_EQ(names(choose(nodes, 2, 1)), (std::vector<std::string>{"c"}));
 }
 
-TEST(ChooseNodes, SaysNoWhenTheyDoNotFit) {
+TEST(Supply, SaysNoWhenTheyDoNotFit) {
   const std::vector<PoolNode> nodes = {make_pool_node("a", 3), make_pool_node("b", 3)};
-  EXPECT_FALSE(choose_nodes(pointers(nodes), 3, 2).has_value());
-  EXPECT_FALSE(choose_nodes({}, 1, 1).has_value());
+  EXPECT_FALSE(choose(nodes, 3, 2).has_value());
+  EXPECT_FALSE(choose({}, 1, 1).has_value());
 }
 
-TEST(ChooseNodes, OneModelIsTheOneThatIdlesLeast) {
+TEST(Supply, OneModelIsTheOneThatIdlesLeast) {
   const std::vector<PoolNode> nodes = {make_pool_node("a", 4, "A"), make_pool_node("b", 1, "B"),
                                        make_pool_node("c", 2, "B")};
-  EXPECT_EQ(names(choose_nodes_of_one_model(pointers(nodes), 3, 1)), (std::vector<std::string>{"b", "c"}));
-  EXPECT_EQ(names(choose_nodes_of_one_model(pointers(nodes), 4, 1)), (std::vector<std::string>{"a"}));
-  EXPECT_FALSE(choose_nodes_of_one_model(pointers(nodes), 5, 1).has_value());
+  EXPECT_EQ(names(choose(nodes, 3, 1, true)), (std::vector<std::string>{"b", "c"}));
+  EXPECT_EQ(names(choose(nodes, 4, 1, true)), (std::vector<std::string>{"a"}));
+  EXPECT_FALSE(choose(nodes, 5, 1, true).has_value());
 }
 
-RC_GTEST_PROP(ChooseNodesProperty, IsAsGoodAsTryingEverySubset, ()) { expect_best(false); }
-RC_GTEST_PROP(ChooseNodesProperty, OfOneModelIsAsGoodAsTryingEverySubset, ()) { expect_best(true); }
+TEST(Supply, GivesWhatIsFreeWhenItIsAskedAndAllOnlyWhereToldTo) {
+  auto leased = make_pool_node("a");
+  leased.leased = true;
+  const auto b = make_pool_node("b"), c = make_pool_node("c");
+  std::vector<Candidate> nodes = {{&leased}, {&b}, {&c}};
+  const std::vector<const Candidate*> candidates = {&nodes[0], &nodes[1], &nodes[2]};
+  Supply free({}, candidates, 1, 1, Supply::Of::kFree), all({}, candidates, 1, 1, Supply::Of::kAll);
+  EXPECT_EQ(names(free.next()), std::vector<std::string>{"b"});
+  nodes[1].given = true;
+  EXPECT_EQ(names(free.next()), std::vector<std::string>{"c"});
+  nodes[2].kept = true;
+  EXPECT_FALSE(free.next().has_value());
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(names(all.next()), std::vector<std::string>{"a"});
+}
+
+RC_GTEST_PROP(SupplyProperty, IsAsGoodAsTryingEverySubset, ()) { expect_best(false); }
+RC_GTEST_PROP(SupplyProperty, OfOneModelIsAsGoodAsTryingEverySubset, ()) { expect_best(true); }
 
 }  // namespace
 }  // namespace gpupool::planning

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "planning/supply.h"
+
+namespace gpupool::test {
+
+// nodes: in order of name. Whether they are leased does not matter.
+inline std::optional<std::vector<const planning::PoolNode*>> choose_once(
+    const std::vector<const planning::PoolNode*>& nodes, std::int64_t workers, std::int64_t gpus_per_worker,
+    bool homogeneous) {
+  api::PoolGpus wanted;
+  wanted.homogeneous = homogeneous;
+  std::vector<planning::Candidate> all;
+  for (const auto* node : nodes) all.push_back({node});
+  std::vector<const planning::Candidate*> candidates;
+  for (const auto& candidate : all) candidates.push_back(&candidate);
+  return planning::Supply(wanted, candidates, workers, gpus_per_worker, planning::Supply::Of::kAll).next();
+}
+
+}  // namespace gpupool::test
