@@ -83,7 +83,7 @@ class Operator {
         node_marker_(node_writer_, caches_),
         marks_({"node-marker", "Node", 1, seconds(30)}, node_marker_, clock_, metrics_, log),
         manager_(clock_, log) {
-    controllers::connect(caches_, pool_queue_, node_readiness_,
+    controllers::connect(caches_, pool_queue_, node_readiness_, foreign_pods_,
                          {jobs_.queue(), pools_.queue(), nodes_.queue(), pods_.queue(), marks_.queue()});
     caches_.jobs.on_change([this](const runtime::Change<api::GpuJob>& change) {
       job_metrics_.on_change(change.before.get(), change.after.get());
@@ -95,6 +95,7 @@ class Operator {
     add_cache(caches_.nodes);
     add_cache(caches_.gpu_nodes);
     add_cache(caches_.pods);
+    add_cache(caches_.newcomers);
     add_cache(caches_.stateful_sets);
     add_cache(caches_.batch_jobs);
     add_cache(caches_.services);

@@ -59,7 +59,9 @@ double nodes(Results& results, const std::string& line, int count, int jobs) {
   controllers::NodeReadiness readiness(world.clock);
   const auto queue = [&] { return runtime::WorkQueue(world.clock, std::chrono::seconds(1)); };
   auto job_keys = queue(), pools = queue(), node_keys = queue(), pod_keys = queue(), marks = queue();
-  controllers::connect(caches, pool_queue, readiness, {job_keys, pools, node_keys, pod_keys, marks});
+  runtime::EventRecorder events(world.client, "bench", "bench", world.clock, world.metrics, world.log);
+  controllers::ForeignPods foreign(world.client, events, world.metrics);
+  controllers::connect(caches, pool_queue, readiness, foreign, {job_keys, pools, node_keys, pod_keys, marks});
   runtime::StoreWriter<api::GpuJob> writer(caches.jobs.store());
   for (int i = 0; i < jobs; ++i) {
     auto job = test::make_job("job-" + std::to_string(i));

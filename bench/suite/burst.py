@@ -76,17 +76,21 @@ def bursts(results, plane, jobs, nodes, runs):
 
 
 def steady(results, plane, nodes, seconds):
-    """What an operator with nothing to do asks the API server for, its watches aside."""
+    """What the operator asks the API server for while nothing changes, its watches aside: without jobs, and with one
+    that runs on each node. They stay."""
     plane.need_nodes(nodes)
-    with plane.operator() as operator:
-        time.sleep(2)  # it is ready, and has written what it had to
-        plane.audit.begin()
-        cpu = operator.cpu_seconds()
-        time.sleep(seconds)
-        writes, reads, *_ = plane.audit.counts(operator.agent)
-        results.add("steady state", "API reads a minute", sum(reads.values()) * 60 / seconds, "reads")
-        results.add("steady state", "API writes a minute", sum(writes.values()) * 60 / seconds, "writes")
-        results.add("steady state", "CPU", (operator.cpu_seconds() - cpu) / seconds * 1e3, "mCPU")
+    with plane.operator() as operator, plane.player(-1) as player:
+        for benchmark, jobs in (("steady state", 0), ("steady state, a job on each node", nodes)):
+            if jobs:
+                submit(plane, [operator, player], POOL, jobs, "--end", "stay")
+            time.sleep(2)  # it is ready, and has written what it had to
+            plane.audit.begin()
+            cpu = operator.cpu_seconds()
+            time.sleep(seconds)
+            writes, reads, *_ = plane.audit.counts(operator.agent)
+            results.add(benchmark, "API reads a minute", sum(reads.values()) * 60 / seconds, "reads")
+            results.add(benchmark, "API writes a minute", sum(writes.values()) * 60 / seconds, "writes")
+            results.add(benchmark, "CPU", (operator.cpu_seconds() - cpu) / seconds * 1e3, "mCPU")
 
 
 def teardown(results, plane, jobs, nodes, runs):

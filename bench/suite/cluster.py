@@ -15,7 +15,7 @@ def _bursts(results, plane, options):
 
 
 def _steady(results, plane, options):
-    burst.steady(results, plane, *((20, 2) if options.smoke else (1000, 60)))
+    burst.steady(results, plane, *((20, 2) if options.smoke else (1000, 130)))
 
 
 def _latency(results, plane, options):
@@ -53,7 +53,7 @@ def _replay(results, plane, options):
 # In this order: the first ones are on few nodes.
 SUITES = {"replay": _replay, "latency": _latency, "teardown": _teardown, "burst": _bursts, "busy": _busy,
           "steady": _steady, "scale": _scale, "sharing": _sharing}
-LEAVING = {"scale", "sharing"}
+LEAVING = {"steady", "scale", "sharing"}
 
 
 def _groups(names, smoke):

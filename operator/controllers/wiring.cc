@@ -5,6 +5,7 @@
 #include "controllers/sweeper/node_sweeper.h"
 #include "planning/assess_workers.h"
 #include "planning/job_status.h"
+#include "planning/node_gpus.h"
 
 namespace gpupool::controllers {
 namespace {
@@ -125,6 +126,36 @@ void on_exclusive_pod(const Change<api::Pod>& change, const Caches& caches, Pool
   wake_pools_of(*node, caches, queues.pools, priority_of(change));
 }
 
+// A pod that comes to a node which another one's job holds.
+void on_stranger(const Change<api::Pod>& change, const Caches& caches, ForeignPods& foreign,
+                 const Queues& queues) {
+  if (!change.after || change.after->spec.node_name.empty()) return;
+  const auto& pod = *change.after;
+  if (change.before && change.before->metadata.uid == pod.metadata.uid &&
+      !change.before->spec.node_name.empty())
+    return;
+  const auto node = caches.newest_nodes.get({"", pod.spec.node_name});
+  if (node == nullptr || !marked(*node)) return;
+  const auto lease = api::parse_lease_value(planning::lease_taint(*node));
+  if (lease && lease->job_uid == pod.metadata.label(api::kJobUidLabel)) return;
+  foreign.came(change.after);
+  queues.nodes.add(node->metadata.key());
+}
+
+void watch_strangers(Caches& caches, ForeignPods& foreign, const Queues& queues) {
+  const auto stranger = [&caches, &foreign, queues](const Change<api::Pod>& change) {
+    on_stranger(change, caches, foreign, queues);
+  };
+  caches.pods.on_change(stranger);
+  caches.newcomers.on_change(stranger);
+  caches.newcomers.on_list([&caches, &foreign, queues] {  // some may have come, and run by now
+    foreign.doubt();
+    for (const auto& node : caches.nodes.store().list()) {
+      if (marked(*node)) queues.nodes.add(node->metadata.key(), Priority::kBackground);
+    }
+  });
+}
+
 // A child belongs to the job that controls it.
 template <class K>
 auto on_child(runtime::WorkQueue& jobs) {
@@ -137,7 +168,9 @@ auto on_child(runtime::WorkQueue& jobs) {
 
 }  // namespace
 
-void connect(Caches& caches, PoolQueue& pool_queue, NodeReadiness& readiness, Queues queues) {
+void connect(Caches& caches, PoolQueue& pool_queue, NodeReadiness& readiness, ForeignPods& foreign,
+             Queues queues) {
+  watch_strangers(caches, foreign, queues);
   caches.newest_jobs.on_write([&pool_queue](const api::ObjectKey& job) { pool_queue.job_changed(job); });
   caches.newest_nodes.on_write(
       [&pool_queue](const api::ObjectKey& node) { pool_queue.node_changed(node.name); });

@@ -3,6 +3,7 @@
 #include "controllers/cluster/caches.h"
 #include "controllers/cluster/node_readiness.h"
 #include "controllers/cluster/pool_queue.h"
+#include "controllers/sweeper/foreign_pods.h"
 #include "runtime/controller/controller.h"
 
 namespace gpupool::controllers {
@@ -18,6 +19,7 @@ struct Queues {
 
 // Maps every change in the caches to the keys to look at. Once, before the manager starts; everything
 // outlives the caches' threads.
-void connect(Caches& caches, PoolQueue& pool_queue, NodeReadiness& readiness, Queues queues);
+void connect(Caches& caches, PoolQueue& pool_queue, NodeReadiness& readiness, ForeignPods& foreign,
+             Queues queues);
 
 }  // namespace gpupool::controllers

@@ -31,7 +31,7 @@ inline std::vector<std::string> nodes_of(const api::GpuJob& job) {
 }
 
 // Everything the controllers watch, made once in main. Children are watched by label, so that other workloads
-// cost nothing.
+// cost next to nothing.
 struct Caches {
   Caches(kube::Client& client, base::Clock& clock, base::Metrics& metrics, const base::Log& log)
       : pools(client, {}, clock, metrics, log),
@@ -39,6 +39,7 @@ struct Caches {
         nodes(client, {}, clock, metrics, log),
         gpu_nodes(client, {}, clock, metrics, log),
         pods(client, workers(), clock, metrics, log),
+        newcomers(client, others(), clock, metrics, log),
         stateful_sets(client, workers(), clock, metrics, log),
         batch_jobs(client, workers(), clock, metrics, log),
         services(client, workers(), clock, metrics, log),
@@ -66,6 +67,7 @@ struct Caches {
   runtime::Informer<api::Node> nodes;
   runtime::Informer<api::GpuNode> gpu_nodes;
   runtime::Informer<api::Pod> pods;
+  runtime::Informer<api::Pod> newcomers;  // pods of others that have a node and do not run yet
   runtime::Informer<api::StatefulSet> stateful_sets;
   runtime::Informer<api::BatchJob> batch_jobs;
   runtime::Informer<api::Service> services;
@@ -87,6 +89,13 @@ struct Caches {
   static runtime::ReflectorOptions workers() {
     runtime::ReflectorOptions options;
     options.label_selector = api::kJobUidLabel;
+    return options;
+  }
+  // Every pod is pending when it comes to its node, and few are at any time.
+  static runtime::ReflectorOptions others() {
+    runtime::ReflectorOptions options;
+    options.label_selector = std::string("!") + api::kJobUidLabel;
+    options.field_selector = "spec.nodeName!=,status.phase=Pending";
     return options;
   }
   template <class K>

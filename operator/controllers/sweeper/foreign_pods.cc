@@ -1,8 +1,8 @@
 #include "controllers/sweeper/foreign_pods.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "api/core/pod.h"
 #include "api/v1alpha1/names.h"
 
 namespace gpupool::controllers {
@@ -34,35 +34,69 @@ ForeignPods::ForeignPods(kube::Client& client, runtime::EventRecorder& events, b
       found_(metrics.counter("gpupool_foreign_pods_total",
                              "Pods of others that came to a node while a job held it alone")) {}
 
-bool ForeignPods::is_news(const std::string& node, const std::string& uid) {
-  const std::lock_guard lock(mutex_);
-  return told_[node].insert(uid).second;
-}
-
 void ForeignPods::forget(const std::string& node) {
   const std::lock_guard lock(mutex_);
-  told_.erase(node);
+  nodes_.erase(node);
 }
 
-base::Result<void> ForeignPods::look(const api::Node& node, const api::GpuJob& holder, std::stop_token stop) {
-  const auto& name = node.metadata.name;
+void ForeignPods::came(const std::shared_ptr<const api::Pod>& pod) {
+  const std::lock_guard lock(mutex_);
+  // On a node that was not looked at yet the list will show it.
+  if (const auto known = nodes_.find(pod->spec.node_name); known != nodes_.end())
+    known->second.newcomers.push_back(pod);
+}
+
+void ForeignPods::doubt() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [node, seen] : nodes_) seen.listed = false;
+}
+
+void ForeignPods::tell(const std::string& node, const api::GpuJob& holder, const api::Pod& pod) {
+  if (!is_foreign(pod, holder)) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!nodes_[node].told.insert(pod.metadata.uid).second) return;
+  }
+  found_.increment();
+  const runtime::ObjectReference about{api::kApiVersion, std::string(api::GpuJob::kType.kind),
+                                       holder.metadata.key(), holder.metadata.uid,
+                                       holder.metadata.resource_version};
+  events_.record(
+      about, runtime::EventType::kWarning, "ForeignPod", "Look",
+      "pod " + pod.metadata.key().to_string() + " came to node " + node + ", which this job holds alone");
+}
+
+base::Result<void> ForeignPods::list(const std::string& node, const api::GpuJob& holder,
+                                     std::stop_token stop) {
   kube::ListOptions options;
-  options.field_selector = "spec.nodeName=" + name;
+  options.field_selector = "spec.nodeName=" + node;
   // From the server's cache, which has an index of nodes; of a newer state it would read every pod there is.
   options.resource_version = "0";
   const auto pods = kube::list<api::Pod>(client_, "", options, stop);
   if (!pods) return tl::unexpected<base::Error>(pods.error());
-  const runtime::ObjectReference about{api::kApiVersion, std::string(api::GpuJob::kType.kind),
-                                       holder.metadata.key(), holder.metadata.uid,
-                                       holder.metadata.resource_version};
-  for (const auto& pod : *pods) {
-    if (!is_foreign(pod, holder) || !is_news(name, pod.metadata.uid)) continue;
-    found_.increment();
-    events_.record(
-        about, runtime::EventType::kWarning, "ForeignPod", "Look",
-        "pod " + pod.metadata.key().to_string() + " came to node " + name + ", which this job holds alone");
-  }
+  for (const auto& pod : *pods) tell(node, holder, pod);
   return {};
+}
+
+base::Result<void> ForeignPods::look(const api::Node& node, const api::GpuJob& holder, std::stop_token stop) {
+  const auto& name = node.metadata.name;
+  std::vector<std::shared_ptr<const api::Pod>> newcomers;
+  bool listed = false;
+  {
+    const std::lock_guard lock(mutex_);
+    auto& seen = nodes_[name];
+    if (seen.holder != holder.metadata.uid) seen = {.holder = holder.metadata.uid};
+    listed = std::exchange(seen.listed, true);
+    newcomers = std::exchange(seen.newcomers, {});
+  }
+  for (const auto& pod : newcomers) tell(name, holder, *pod);
+  if (listed) return {};
+  auto done = list(name, holder, stop);
+  if (!done) {
+    const std::lock_guard lock(mutex_);
+    nodes_[name].listed = false;
+  }
+  return done;
 }
 
 }  // namespace gpupool::controllers

@@ -214,6 +214,19 @@ class IntruderTest(NodeCase):
         self.assertEqual(job.lease()["id"], self.api.get("nodes", name)["metadata"]["labels"][LEASE_LABEL])
         self.api.delete("pods", "guest", self.namespace, gracePeriodSeconds=0)
 
+    def test_one_that_comes_to_a_quiet_node_is_told_at_once(self):
+        """It has a nodeName, so nobody asks the taint; nothing on the node changes."""
+        job = self.start(1)
+        foreign = self.operator.metric("gpupool_foreign_pods_total")
+        wait_for("a second of the job to pass", lambda: datetime.datetime.now(datetime.timezone.utc).strftime(
+            "%Y-%m-%dT%H:%M:%SZ") > job.status()["startTime"])
+        self.api.create("pods", {"metadata": {"name": "guest", "namespace": self.namespace},
+                                 "spec": {"nodeName": job.nodes()[0], "containers": [shell("sleep 3600")]}})
+        wait_for("the guest to be counted", lambda: self.operator.metric("gpupool_foreign_pods_total") == foreign + 1,
+                 limit=10)
+        self.wait_event(job, "ForeignPod")
+        self.api.delete("pods", "guest", self.namespace, gracePeriodSeconds=0)
+
 
 class GraceTest(NodeCase):
     pool_spec = {"maxTerminationGracePeriodSeconds": 7}

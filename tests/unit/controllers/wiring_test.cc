@@ -33,7 +33,9 @@ TEST(Wiring, ANodeWakesTheJobsThatHoldItOrHaveLostIt) {
   runtime::WorkQueue nodes(clock, limit);
   runtime::WorkQueue pods(clock, limit);
   runtime::WorkQueue marks(clock, limit);
-  connect(caches, pool_queue, readiness, {jobs, pools, nodes, pods, marks});
+  runtime::EventRecorder events(client, "test", "test", clock, metrics, log);
+  ForeignPods foreign(client, events, metrics);
+  connect(caches, pool_queue, readiness, foreign, {jobs, pools, nodes, pods, marks});
   runtime::StoreWriter<api::GpuJob> writer(caches.jobs.store());
   writer.apply(holder_of("holds", "a"));
   writer.apply(holder_of("holds-another", "b"));
