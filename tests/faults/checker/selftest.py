@@ -40,9 +40,12 @@ class Forger:
         self.api.delete("namespaces", self.space)
 
     def node(self):
+        """One that the node controller has nothing to say of any more: that of 1.20 writes the taints that it has in its
+        cache, and so brings back what was taken off meanwhile."""
         name = f"{self.space}-n{next(self._names)}"
-        complete = {"metadata": {"name": name}, "status": {"conditions": [{"type": "Ready", "status": "False"}]}}
+        complete = {"metadata": {"name": name}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
         self.nodes[name] = self.api.create("nodes", complete)["metadata"]["uid"]
+        wait_for("the taint of a new node to go", lambda: not self.api.get("nodes", name)["spec"].get("taints"))
         return name
 
     def job(self, **annotations):
