@@ -77,7 +77,7 @@ def bursts(results, plane, jobs, nodes, runs):
 
 def steady(results, plane, nodes, seconds):
     """What the operator asks the API server for while nothing changes, its watches aside: without jobs, and with one
-    that runs on each node. They stay."""
+    that runs on each node."""
     plane.need_nodes(nodes)
     with plane.operator() as operator, plane.player(-1) as player:
         for benchmark, jobs in (("steady state", 0), ("steady state, a job on each node", nodes)):
@@ -91,6 +91,7 @@ def steady(results, plane, nodes, seconds):
             results.add(benchmark, "API reads a minute", sum(reads.values()) * 60 / seconds, "reads")
             results.add(benchmark, "API writes a minute", sum(writes.values()) * 60 / seconds, "writes")
             results.add(benchmark, "CPU", (operator.cpu_seconds() - cpu) / seconds * 1e3, "mCPU")
+        plane.drop_jobs()
 
 
 def teardown(results, plane, jobs, nodes, runs):

@@ -53,7 +53,7 @@ def _replay(results, plane, options):
 # In this order: the first ones are on few nodes.
 SUITES = {"replay": _replay, "latency": _latency, "teardown": _teardown, "burst": _bursts, "busy": _busy,
           "steady": _steady, "scale": _scale, "sharing": _sharing}
-LEAVING = {"steady", "scale", "sharing"}
+LEAVING = {"scale", "sharing"}
 
 
 def _groups(names, smoke):

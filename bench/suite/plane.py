@@ -100,6 +100,16 @@ class Plane:
         return {pool: {"total": nodes} if pool in self.in_use else {"total": nodes, "available": nodes}
                 for pool, nodes in self.pools.items()}
 
+    def drop_jobs(self, limit=600):
+        """Of all namespaces; the operator and the kubelets must be there."""
+        jobs = [(job["metadata"]["name"], job["metadata"]["namespace"]) for job in self.api.list("gpujobs")]
+        self.each(lambda job: self.api.delete("gpujobs", *job), jobs)
+        end = time.monotonic() + limit
+        while self.api.list("gpujobs"):
+            if time.monotonic() > end:
+                raise RuntimeError("waited for the jobs to be gone")
+            time.sleep(0.2)
+
     def drop_pools(self, *pools):
         """Nothing may be on their nodes."""
         for pool in pools:
@@ -171,10 +181,8 @@ class Floor(Service):
     def __init__(self, plane, *arguments):
         super().__init__("bench_floor", "--kubeconfig", plane.kubeconfig, *arguments)
 
-    def __enter__(self):
-        super().__enter__()
+    def wait_until_ready(self):
         self.wait_for("its caches", lambda: "ready" in self.log())
-        return self
 
 
 class Operator(Service):
@@ -186,13 +194,11 @@ class Operator(Service):
         self._plane = plane
         self.ready_after = 0.0
 
-    def __enter__(self):
-        super().__enter__()
+    def wait_until_ready(self):
         began = time.monotonic()
         self.wait_for("its caches", self._is_ready, 300)
         self.ready_after = time.monotonic() - began
         self.wait_for("its pools", self._has_counted, 300)
-        return self
 
     def _has_counted(self):
         """Looks now and then: an answer names each pool."""

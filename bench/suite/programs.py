@@ -64,7 +64,15 @@ class Service:
 
     def __enter__(self):
         self._process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log)
+        try:
+            self.wait_until_ready()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
+
+    def wait_until_ready(self):
+        """Nothing to wait for."""
 
     def __exit__(self, *_):
         self._process.kill()  # to end in order takes an operator a second, and leaves nothing else behind

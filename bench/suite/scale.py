@@ -10,7 +10,7 @@ from suite.programs import call
 from fake_plugins import FakePlugins  # after suite.plane, which says where it is
 
 JOBS = 10  # for each node
-KINDS = 8  # that the operator watches
+KINDS = 8  # that the operator watches, apart from what it takes only some of
 QUIET = 0.5  # seconds without work: all that was asked is done
 SETTLE_LIMIT = 600
 
