@@ -10,7 +10,7 @@ LEASE_LABEL = "gpupool.dev.node-restriction.kubernetes.io/lease"
 # Written by people, who say with it which pool a node belongs to.
 POOL_LABEL = "gpupool.dev.node-restriction.kubernetes.io/pool"
 KINDS = "pods,jobs.batch,statefulsets.apps,services"
-PATIENCE = 30
+PATIENCE = 90  # a kubelet of 1.20 may let go of a pod that has ended only when it next looks at all of them, a minute later
 
 
 def on_nodes(nodes):
@@ -23,10 +23,16 @@ def on_nodes(nodes):
     return found
 
 
+def _describe(item):
+    metadata = item["metadata"]
+    why = [f"{key} {metadata[key]}" for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "finalizers")
+           if key in metadata]
+    return f"{item['kind']} {metadata['namespace']}/{metadata['name']} ({', '.join(why)})"
+
+
 def children(kubectl):
     """Worker pods and what runs them, in all namespaces."""
-    return [f"{item['kind']} {item['metadata']['namespace']}/{item['metadata']['name']}"
-            for item in kubectl.items(KINDS, "--all-namespaces", "-l", "gpupool.dev/job-uid")]
+    return [_describe(item) for item in kubectl.items(KINDS, "--all-namespaces", "-l", "gpupool.dev/job-uid")]
 
 
 def wait_for_none(kubectl):
