@@ -10,7 +10,7 @@ LEASE_LABEL = "gpupool.dev.node-restriction.kubernetes.io/lease"
 # Written by people, who say with it which pool a node belongs to.
 POOL_LABEL = "gpupool.dev.node-restriction.kubernetes.io/pool"
 KINDS = "pods,jobs.batch,statefulsets.apps,services"
-PATIENCE = 90  # a kubelet of 1.20 may let go of a pod that has ended only when it next looks at all of them, a minute later
+PATIENCE = 90  # a pod that had ended was once still there after 30 s; why is not known, so what is left is described
 
 
 def on_nodes(nodes):

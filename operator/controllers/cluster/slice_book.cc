@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include "planning/assess_workers.h"
-#include "planning/job_status.h"
 
 namespace gpupool::controllers {
 namespace {

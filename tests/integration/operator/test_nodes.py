@@ -195,15 +195,19 @@ class NeverTest(NodeCase):
 class IntruderTest(NodeCase):
     node_count = 1
 
+    def invite(self, job):
+        """A guest with a nodeName, so nobody asks the taint."""
+        wait_for("a second of the job to pass", lambda: datetime.datetime.now(datetime.timezone.utc).strftime(
+            "%Y-%m-%dT%H:%M:%SZ") > job.status()["startTime"])
+        self.api.create("pods", {"metadata": {"name": "guest", "namespace": self.namespace},
+                                 "spec": {"nodeName": job.nodes()[0], "containers": [shell("sleep 3600")]}})
+
     def test_a_removed_taint_and_what_came_through_are_told(self):
         job = self.start(1)
         (name,) = job.nodes()
         before = self.operator.metric("gpupool_lease_marks_restored_total")
         foreign = self.operator.metric("gpupool_foreign_pods_total")
-        wait_for("a second of the job to pass", lambda: datetime.datetime.now(datetime.timezone.utc).strftime(
-            "%Y-%m-%dT%H:%M:%SZ") > job.status()["startTime"])
-        self.api.create("pods", {"metadata": {"name": "guest", "namespace": self.namespace},
-                                 "spec": {"nodeName": name, "containers": [shell("sleep 3600")]}})
+        self.invite(job)
         self.api.patch("nodes", name, {"spec": {"taints": None}})
         taint = {"key": LEASE, "value": job.lease()["id"], "effect": "NoSchedule"}
         wait_for("the taint", lambda: taint in self.api.get("nodes", name)["spec"].get("taints", []))
@@ -215,13 +219,10 @@ class IntruderTest(NodeCase):
         self.api.delete("pods", "guest", self.namespace, gracePeriodSeconds=0)
 
     def test_one_that_comes_to_a_quiet_node_is_told_at_once(self):
-        """It has a nodeName, so nobody asks the taint; nothing on the node changes."""
+        """Nothing on the node changes."""
         job = self.start(1)
         foreign = self.operator.metric("gpupool_foreign_pods_total")
-        wait_for("a second of the job to pass", lambda: datetime.datetime.now(datetime.timezone.utc).strftime(
-            "%Y-%m-%dT%H:%M:%SZ") > job.status()["startTime"])
-        self.api.create("pods", {"metadata": {"name": "guest", "namespace": self.namespace},
-                                 "spec": {"nodeName": job.nodes()[0], "containers": [shell("sleep 3600")]}})
+        self.invite(job)
         wait_for("the guest to be counted", lambda: self.operator.metric("gpupool_foreign_pods_total") == foreign + 1,
                  limit=10)
         self.wait_event(job, "ForeignPod")
