@@ -1,7 +1,7 @@
 """Who holds a node, and what is on it."""
 
 from checker.records import job_of
-from checker.rule import NodeRule
+from checker.rule import NodeRule, Rule
 
 HOLDS = ("Held", "Running")  # the states that say that all nodes are taken; in the others a node may be a plan
 
@@ -78,6 +78,29 @@ class MarksNameHolder(NodeRule):
             self.checked += 1
             if pool not in state.pools:
                 yield f"node {node.name} has the taint of pool {pool}, which does not exist"
+
+
+class NodeControllerUndone(Rule):
+    """What the node controller has undone is put right within 5 s. The other rules go by what was there before."""
+
+    name = "a lease taint that the node controller undid is put right"
+    LIMIT = 5.0
+
+    def __init__(self):
+        super().__init__()
+        self._undone = {}  # node: (what it has now, since when)
+
+    def look(self, change, state):
+        for name in change.places():
+            now = state.nodes[name].undone if name in state.nodes else None
+            if now is None:
+                self._undone.pop(name, None)
+            elif self._undone.get(name, (None,))[0] != now:
+                self.checked += 1
+                self._undone[name] = (now, change.when)
+        for name, (now, since) in self._undone.items():
+            if change.when - since > self.LIMIT:
+                yield f"the node controller made the lease taints of node {name} {now}, more than {self.LIMIT:.0f} s ago"
 
 
 class PodOnHeldNode(NodeRule):

@@ -9,6 +9,7 @@ LEASE_ANNOTATION = "gpupool.dev/lease"
 POOL_TAINT = "gpupool.dev/pool"
 MEMBER_LABEL = "gpupool.dev.node-restriction.kubernetes.io/member"
 JOB_UID, POD_LEASE, POD_SLICES = "gpupool.dev/job-uid", "gpupool.dev/lease", "gpupool.dev/slices"
+NODE_CONTROLLER = "kube-controller-manager"  # the name under which it writes
 # What those who submit jobs say about them, for this checker alone.
 EXPECTED = "checker.test/expected"  # phase/reason[/charged failures]
 KEEPS_NODES = "checker.test/keeps-nodes"
@@ -27,6 +28,7 @@ class Node:
     label: str
     annotation: str
     pools: list  # values of the pool taint
+    undone: list | None = None  # what the node controller has made of the lease taints; `taints` is as they were before
 
     @staticmethod
     def read(node, born):
@@ -35,6 +37,23 @@ class Node:
         return Node(meta["name"], meta["uid"], born, [t.get("value", "") for t in taints if t["key"] == LEASE_TAINT],
                     meta.get("labels", {}).get(LEASE_LABEL), meta.get("annotations", {}).get(LEASE_ANNOTATION),
                     [t.get("value", "") for t in taints if t["key"] == POOL_TAINT])
+
+    def after(self, before, node):
+        """Itself, next to what it was. The node controller of Kubernetes before 1.26 writes all taints of a node as its
+        cache has them (kubernetes/kubernetes#113136): one that was taken off meanwhile comes back, one that was put on
+        is gone. It never writes labels, so that a new label is gpupool's word on all of it."""
+        theirs = _owner_of_taints(node) in (NODE_CONTROLLER, None)
+        if theirs and self.taints != before.taints and self.label == before.label:
+            return dataclasses.replace(self, taints=before.taints, undone=self.taints)
+        return self
+
+
+def _owner_of_taints(node):
+    """Who wrote the list of taints last: as a whole it has one owner. None of an empty one."""
+    for entry in node["metadata"].get("managedFields", []):
+        if "f:taints" in entry.get("fieldsV1", {}).get("f:spec", {}):
+            return entry.get("manager")
+    return None
 
 
 @dataclasses.dataclass

@@ -5,12 +5,14 @@ import time
 from checker import end_rules
 from checker.clock import ELECTION_NAMESPACE
 from checker.lease_rules import EditsMoveNothing, TakingMoves, ValueNamesOneThing
-from checker.node_rules import HeldNodeCarriesLease, MarksNameHolder, OneLeasePerNode, PodOnHeldNode
+from checker.node_rules import (HeldNodeCarriesLease, MarksNameHolder, NodeControllerUndone, OneLeasePerNode,
+                                PodOnHeldNode)
 from checker.outcome_rules import EndsAsItShould, RunsOnce
 from checker.process import CheckerProcess
-from checker.records import (EXPECTED, JOB_UID, KEEPS_NODES, LEASE_ANNOTATION, LEASE_LABEL, LEASE_TAINT, POD_LEASE,
-                             POD_SLICES, POOL_TAINT)
+from checker.records import (EXPECTED, JOB_UID, KEEPS_NODES, LEASE_ANNOTATION, LEASE_LABEL, LEASE_TAINT, NODE_CONTROLLER,
+                             POD_LEASE, POD_SLICES, POOL_TAINT)
 from checker.slice_rules import GpuNotOversubscribed
+from support.api import MERGE_PATCH
 from support.jobs import job_manifest
 from support.waiting import wait_for
 
@@ -38,6 +40,12 @@ class Forger:
                 self.api.delete(kind, name)
         self.api.delete("leases", "self-election", ELECTION_NAMESPACE)
         self.api.delete("namespaces", self.space)
+
+    def wait_for_complaint(self, mark):
+        """Of what is wrong only after a while."""
+        begin = time.monotonic()
+        while not self.complained(mark) and time.monotonic() < begin + 30:
+            time.sleep(0.2)
 
     def node(self):
         """One that the node controller has nothing to say of any more: that of 1.20 writes the taints that it has in its
@@ -73,6 +81,12 @@ class Forger:
     def unmark(self, node):
         self.api.patch("nodes", node, {"metadata": {"labels": {LEASE_LABEL: None}, "annotations": {LEASE_ANNOTATION: None}},
                                        "spec": {"taints": None}})
+
+    def undo(self, node, value=None):
+        """As the node controller of 1.20: this, or nothing, is the lease taint that its cache has."""
+        taints = [{"key": LEASE_TAINT, "value": value, "effect": "NoSchedule"}] if value else None
+        url = self.api.url("nodes", name=node, fieldManager=NODE_CONTROLLER)
+        self.api.call("PATCH", url, {"spec": {"taints": taints}}, MERGE_PATCH)
 
     def hold(self, *nodes, **annotations):
         """A job that holds these nodes as it should."""
@@ -117,14 +131,18 @@ class Forger:
 
 
 def lawful(forger):
-    """The life of a job as it should be."""
+    """The life of a job as it should be, beside a node controller that writes what it has in its cache."""
     a, b = forger.node(), forger.node()
     job = forger.hold(a, b, **{EXPECTED: "Succeeded/Completed/0"})
+    forger.undo(a)
+    forger.mark(a, job)
     pod = forger.pod(job, a)
     forger.status(job, 1, "Running", a, b)
     forger.pod_state(pod, "Succeeded", {"terminated": {"exitCode": 0}})
     forger.status(job, 1, "Releasing", a, b)
     forger.unmark(a)
+    forger.unmark(b)
+    forger.undo(b, f"{forger.uid(job)}.1")
     forger.unmark(b)
     done = {"type": "Complete", "status": "True", "reason": "Completed", "message": "all is well"}
     forger.status(job, 1, "", phase="Succeeded", reason="Completed", message="all is well", conditions=[done])
@@ -161,9 +179,22 @@ def a_taint_outlives_a_job_that_vanished(forger):
     node = forger.node()
     job = forger.hold(node)
     forger.api.delete("gpujobs", job, forger.space)
-    begin = time.monotonic()
-    while not forger.complained(node) and time.monotonic() < begin + 30:
-        time.sleep(0.2)
+    forger.wait_for_complaint(node)
+    return node
+
+
+def the_node_controller_takes_a_taint_off(forger):
+    node = forger.node()
+    forger.hold(node)
+    forger.undo(node)
+    forger.wait_for_complaint(node)
+    return node
+
+
+def the_node_controller_brings_a_taint_back(forger):
+    node = forger.node()
+    forger.undo(node, f"{NOBODY}.1")
+    forger.wait_for_complaint(node)
     return node
 
 
@@ -299,6 +330,7 @@ BROKEN = {
     HeldNodeCarriesLease.name: [a_held_node_carries_nothing],
     MarksNameHolder.name: [a_taint_names_nobody, a_taint_outlives_the_lease, a_taint_of_no_pool,
                            a_taint_outlives_a_job_that_vanished],
+    NodeControllerUndone.name: [the_node_controller_takes_a_taint_off, the_node_controller_brings_a_taint_back],
     PodOnHeldNode.name: [a_pod_on_a_foreign_node, a_pod_on_a_free_node],
     GpuNotOversubscribed.name: [too_many_slices_reserved, too_many_slices_run, too_many_slices_reported],
     ValueNamesOneThing.name: [a_value_moves, a_value_counts_for_two_attempts, a_number_falls],
