@@ -1,7 +1,7 @@
 // Plays the job mix of Kueue's performance test (test/performance/scheduler, "baseline": its queues and
 // quotas of 20 are pools and nodes here) and takes the time: bench_replay --kubeconfig FILE --prefix P
 // --pools N (30)
-// [--nodes N (20): of each pool] [--small N (350)] [--medium N (100)] [--large N (50)] [--limit S (1800)].
+// [--nodes N (20): of each pool] [--small N (350)] [--medium N (100)] [--large N (50)] [--limit S (7200)].
 // Pool and namespace number i are both called P-i. --end delete: deletes all jobs instead, and waits for
 // that.
 #include <algorithm>
@@ -197,7 +197,7 @@ int remove_all(bench::Connection& connection, Sight& sight, std::chrono::seconds
 int main(int argc, char** argv) {
   const bench::Arguments arguments(argc, argv);
   bench::Connection connection(arguments.text("kubeconfig"), "bench-replay");
-  const std::chrono::seconds limit(arguments.number("limit", 1800));
+  const std::chrono::seconds limit(arguments.number("limit", 7200));
   const auto nodes = arguments.number("nodes", 20);
   const std::vector<Kind> kinds{
       {"small", arguments.number("small", 350), 1, milliseconds(200), milliseconds(100)},

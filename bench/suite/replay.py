@@ -5,6 +5,7 @@ import collections
 from suite.audit import WRITES, name_of, time_of
 from suite.programs import call
 
+LIMIT = 7500  # seconds, only for hangs, and more than its own: 30 pools take half an hour on two cores
 KINDS = ("small", "medium", "large")
 AGENTS = {"operator": "gpupool-operator", "floor": "bench-floor", "player": "bench-player",
           "controller manager": "kube-controller-manager", "submitter": "bench-replay"}
@@ -81,7 +82,7 @@ def _run(results, plane, size, benchmark, subject, service, player):
     common = ["--kubeconfig", plane.kubeconfig, "--prefix", "replay", *size.arguments()]
     plane.audit.begin()
     servers, cpu = plane.cpu_of_servers(), service.cpu_seconds()
-    output = call("bench_replay", *common, beside=[service, player], limit=3600)
+    output = call("bench_replay", *common, beside=[service, player], limit=LIMIT)
     results.add(benchmark, f"{subject}: CPU", service.cpu_seconds() - cpu, "s")
     results.add(benchmark, f"{subject}: memory at most", service.memory_mib("VmHWM"), "MiB")
     for part, spent in plane.cpu_of_servers().items():
@@ -93,7 +94,7 @@ def _run(results, plane, size, benchmark, subject, service, player):
         results.take(benchmark, {"results": [{**entry, "name": f"{subject}: {entry['name']}"}]})
     if found["jobs succeeded"] != size.total():
         results.add(benchmark, f"{subject}: jobs lacking", size.total() - found["jobs succeeded"], "error")
-    gone = call("bench_replay", *common, "--end", "delete", beside=[service, player], limit=3600)
+    gone = call("bench_replay", *common, "--end", "delete", beside=[service, player], limit=LIMIT)
     results.take(benchmark, {"results": [{**entry, "name": f"{subject}: {entry['name']}"} for entry in gone["results"]]})
     return seconds
 
