@@ -33,8 +33,8 @@ class State:
         if gone:
             return before, None
         same = before and before.uid == node["metadata"]["uid"]
-        after = Node.read(node, before.born if same else revision)
-        self.nodes[name] = after.after(before, node) if same else after
+        now = Node.read(node, before.born if same else revision)
+        self.nodes[name] = now.after(before, node) if same else now
         return before, self.nodes[name]
 
     def _apply_gpujobs(self, _revision, job, gone):
