@@ -66,8 +66,17 @@ class Reader {
         return fill_array(json, type, target);
       case Kind::kRaw: {
         raw_.clear();
-        if (!copy(json)) return false;
-        static_cast<RawJson*>(target)->text = raw_;
+        const auto depth = depth_;
+        if (copy(json)) {
+          static_cast<RawJson*>(target)->text = raw_;
+          return true;
+        }
+        if (!too_deep_ || depth == 0) return false;
+        // Whoever reads the rest of the object can say what is wrong with this part.
+        static_cast<RawJson*>(target)->text = kTooDeep;
+        too_deep_ = false;
+        problem_.clear();
+        depth_ = depth;
         return true;
       }
       case Kind::kString:
@@ -111,7 +120,10 @@ class Reader {
     return false;
   }
 
-  bool enter() { return ++depth_ <= kMaxDepth || fail("nested deeper than 200"); }
+  bool enter() {
+    too_deep_ = ++depth_ > kMaxDepth;
+    return !too_deep_ || fail("nested deeper than 200");
+  }
 
   template <class Json>
   bool fill_object(Json& json, const Type& type, void* target) {
@@ -274,6 +286,7 @@ class Reader {
 
   std::string raw_;
   std::size_t depth_ = 0;
+  bool too_deep_ = false;
   std::string path_;
   std::string problem_;
 };

@@ -30,6 +30,10 @@
 // are skipped: of them only brackets and UTF-8 are checked. null is "absent".
 namespace gpupool::base::json {
 
+// What a RawJson member holds in place of a value that is nested deeper than 200 levels, so that the rest of
+// its object can be read.
+inline constexpr char kTooDeep[] = R"("nested deeper than 200 levels")";
+
 // A subtree kept as compact JSON text, key order and number spelling preserved.
 struct RawJson {
   std::string text;
