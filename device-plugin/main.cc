@@ -154,7 +154,7 @@ int run(Options options) {
   // A driver that hangs must not keep the plugin from ending: the kernel lets go of the lock and all files.
   const std::stop_callback hurry(stop.get_token(), [] { ::alarm(kStopGraceSeconds); });
   Plugin plugin(options, reporting.get(), clock, metrics, inbox, log);
-  const agent::SettingsWatch watch(options.config, [&] { inbox.ask_reload(); });
+  const agent::SettingsWatch watch(options.config, log, [&] { inbox.ask_reload(); });
   if (const auto done = plugin.run(stop.get_token()); !done) {
     log.error("stopped by an error", {{"error", done.error().message}});
     return EXIT_FAILURE;

@@ -23,8 +23,8 @@ std::string content_of(const std::string& path) {
 
 }  // namespace
 
-SettingsWatch::SettingsWatch(const std::string& path, std::function<void()> on_change)
-    : on_change_(std::move(on_change)), watch_(directory_of(path)) {
+SettingsWatch::SettingsWatch(const std::string& path, const base::Log& log, std::function<void()> on_change)
+    : on_change_(std::move(on_change)), watch_(directory_of(path), log) {
   if (path.empty()) return;
   thread_ = std::jthread([this, path](const std::stop_token& stop) {
     auto known = content_of(path);

@@ -4,7 +4,7 @@
 #include <string>
 #include <thread>
 
-#include "base/clock.h"
+#include "base/log.h"
 #include "kubelet/directory_watch.h"
 
 namespace gpupool::agent {
@@ -14,7 +14,7 @@ namespace gpupool::agent {
 class SettingsWatch {
  public:
   // path: of the file; empty: there is nothing to watch.
-  SettingsWatch(const std::string& path, std::function<void()> on_change);
+  SettingsWatch(const std::string& path, const base::Log& log, std::function<void()> on_change);
 
  private:
   const std::function<void()> on_change_;

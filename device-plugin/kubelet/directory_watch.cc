@@ -3,12 +3,14 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 namespace gpupool::kubelet {
@@ -18,18 +20,33 @@ namespace {
 constexpr std::uint32_t kEvents = IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_CLOSE_WRITE |
                                   IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
 
+constexpr base::Duration kLook = std::chrono::seconds(1);  // while there is no watch
+constexpr base::Duration kLongest = std::chrono::hours(1);
+
 void drain(int fd) {
   std::array<char, 4096> buffer{};
   while (fd >= 0 && ::read(fd, buffer.data(), buffer.size()) > 0) {
   }
 }
 
+std::string explain(int error) {
+  const auto text = std::generic_category().message(error);
+  switch (error) {
+    case EMFILE:
+      return text +
+             ": raise the sysctl fs.inotify.max_user_instances of this node (or this process's limit of open "
+             "files)";
+    case ENOSPC:
+      return text + ": raise the sysctl fs.inotify.max_user_watches of this node";
+    default:
+      return text;
+  }
+}
+
 }  // namespace
 
-DirectoryWatch::DirectoryWatch(std::string directory)
-    : directory_(std::move(directory)),
-      inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)),
-      wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+DirectoryWatch::DirectoryWatch(std::string directory, base::Log log)
+    : directory_(std::move(directory)), log_(std::move(log)) {
   arm();
 }
 
@@ -39,14 +56,37 @@ DirectoryWatch::~DirectoryWatch() {
 }
 
 void DirectoryWatch::arm() {
-  struct stat status{};
-  const bool there = ::stat(directory_.c_str(), &status) == 0;
-  const auto now = there ? std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino) : "";
-  if (now == armed_for_ && (watch_ >= 0) == there) return;
-  if (watch_ >= 0) ::inotify_rm_watch(inotify_, watch_);
-  watch_ = there ? ::inotify_add_watch(inotify_, directory_.c_str(), kEvents) : -1;
-  armed_for_ = now;
-  wake();  // what happened before the watch began is news, too
+  if (wake_ < 0) {
+    wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    wake();  // somebody may have tried to in vain
+  }
+  tell(add_watch());
+}
+
+int DirectoryWatch::add_watch() {
+  if (inotify_ < 0) inotify_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (inotify_ < 0) return errno;
+  // For a directory that is watched already this is the same number again.
+  const int watch = ::inotify_add_watch(inotify_, directory_.c_str(), kEvents);
+  const int error = watch < 0 ? errno : 0;
+  if (watch == watch_) return error;
+  if (watch_ >= 0) ::inotify_rm_watch(inotify_, watch_);  // the directory has gone or was replaced
+  watch_ = watch;
+  if (watch_ >= 0) wake();  // what happened before the watch began is news, too
+  return error;
+}
+
+// Once for each reason, and once when it works again.
+void DirectoryWatch::tell(int error) {
+  if (error == ENOENT || error == ENOTDIR) return;  // absent: the caller says so if it matters
+  if (error == told_) return;
+  told_ = error;
+  if (error == 0) {
+    log_.info("Watching the directory again", {{"directory", directory_}});
+  } else {
+    log_.warning("Cannot watch the directory, looking every second",
+                 {{"directory", directory_}, {"why", explain(error)}});
+  }
 }
 
 void DirectoryWatch::wake() {
@@ -57,9 +97,12 @@ void DirectoryWatch::wake() {
 void DirectoryWatch::wait(base::Duration limit, std::stop_token stop) {
   const std::stop_callback on_stop(stop, [this] { wake(); });
   arm();
+  limit = std::min(limit, watch_ >= 0 && wake_ >= 0 ? kLongest : kLook);
   std::array<pollfd, 2> fds{pollfd{wake_, POLLIN, 0}, pollfd{inotify_, POLLIN, 0}};
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(limit).count();
-  ::poll(fds.data(), fds.size(), static_cast<int>(std::clamp<std::int64_t>(ms, 0, 3'600'000)));
+  const int ready = ::poll(fds.data(), fds.size(), static_cast<int>(std::max<std::int64_t>(ms, 0)));
+  // Whatever the kernel lacks, it is not to be asked again at once.
+  if (ready < 0 && errno != EINTR) std::this_thread::sleep_for(std::min(limit, kLook));
   drain(wake_);
   drain(inotify_);
 }

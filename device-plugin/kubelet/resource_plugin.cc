@@ -29,7 +29,7 @@ ResourcePlugin::ResourcePlugin(std::string directory, std::string resource, cons
       pods_(pods),
       clock_(clock),
       log_(offering.log.with({{"resource", resource_}})),
-      watch_(directory_),
+      watch_(directory_, log_),
       state_(std::random_device{}()) {}
 
 void ResourcePlugin::run(std::stop_token stop) {

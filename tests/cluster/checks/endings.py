@@ -22,7 +22,7 @@ def _gone(names, before):
 
 
 def check_nothing_left(report, text, names, before, spaces=()):
-    report.eventually(f"{text}: nothing is left", _gone(names, before), 30)
+    report.eventually(f"{text}: nothing is left", _gone(names, before))
     alive = {space: pids for space, pids in pid_namespaces().items() if space in spaces}
     report.check(f"{text}: no process of it lives", not alive, alive)
 

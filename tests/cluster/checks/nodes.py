@@ -28,7 +28,7 @@ def check(report, lab, node):
     report.check("gpus: 3 are allocatable", code == 0 and lab.allocatable(node) == "3", text)
 
     lab.cluster("stop-node", node)
-    report.eventually("a node without kubelet becomes not ready", ready(lab, node, "Unknown"), 60)
+    report.eventually("a node without kubelet becomes not ready", ready(lab, node, "Unknown"))
     report.check("its pods run on", len(processes_of(lab, node)) > 2, processes_of(lab, node))
     code, text = lab.cluster("start-node", node)
     report.check("start-node: it is Ready with its GPUs",
@@ -38,13 +38,23 @@ def check(report, lab, node):
     lab.cluster("stop-node", node, "--hard")
     alive = [pid for pid in before if processes.identity(pid)]
     report.check("stop-node --hard ends every process of the node at once", before and not alive, alive)
-    report.eventually("and the node becomes not ready", ready(lab, node, "Unknown"), 60)
+    report.eventually("and the node becomes not ready", ready(lab, node, "Unknown"))
     code, text = lab.cluster("start-node", node)
     report.check("start-node brings it back from nothing with its GPUs",
                  code == 0 and lab.node_ready(node) == "True" and lab.allocatable(node) == "3", text)
-    report.eventually("and its pods run again", answers(lab, ["web-0", "web-1"]), 60)
+    report.eventually("and its pods run again", answers(lab, ["web-0", "web-1"]))
+
+    lab.cluster("stop-node", node)
+    lab.kubectl("delete", "node", node)
+    code, text = lab.cluster("start-node", node)
+    report.check("start-node registers a node that was deleted meanwhile",
+                 code == 0 and lab.node_ready(node) == "True" and lab.allocatable(node) == "3", text)
+    lab.kubectl("delete", "node", node)
+    code, text = lab.cluster("start-node", node)
+    report.check("also if its kubelet runs", code == 0 and lab.node_ready(node) == "True" and lab.allocatable(node) == "3",
+                 text)
 
     lab.cluster("cut-node", node)
-    report.eventually("a node that is cut off becomes not ready", ready(lab, node, "Unknown"), 60)
+    report.eventually("a node that is cut off becomes not ready", ready(lab, node, "Unknown"))
     lab.cluster("join-node", node)
-    report.eventually("and ready again once joined", ready(lab, node, "True"), 60)
+    report.eventually("and ready again once joined", ready(lab, node, "True"))

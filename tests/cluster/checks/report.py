@@ -3,6 +3,8 @@
 import subprocess
 import time
 
+LIMIT = 150  # seconds
+
 
 class Report:
     def __init__(self):
@@ -15,9 +17,9 @@ class Report:
             print("     " + str(detail).strip().replace("\n", "\n     "), flush=True)
         return bool(ok)
 
-    def eventually(self, text, condition, timeout):
-        """`condition` returns (ok, detail). The timeout is a hang limit, not a measurement."""
-        end = time.monotonic() + timeout
+    def eventually(self, text, condition):
+        """`condition` returns (ok, detail). The limit is there for hangs only."""
+        end = time.monotonic() + LIMIT
         while True:
             ok, detail = condition()
             if ok or time.monotonic() > end:

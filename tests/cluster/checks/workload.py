@@ -30,13 +30,13 @@ def fetch(lab, pod, url, wanted):
 
 def check(report, lab, nodes):
     lab.apply(headless_service("web"), pods_on_each_node("web", len(nodes)))
-    report.eventually("pods that are never ready run, one on each node", running(lab, len(nodes)), 60)
+    report.eventually("pods that are never ready run, one on each node", running(lab, len(nodes)))
     hosts = {p["spec"].get("nodeName") for p in lab.get("pods", "-l", "app=web").get("items", [])}
     report.check("they are on different nodes", hosts == set(nodes), hosts)
     report.eventually("a not-ready pod is found by its name and answers TCP across nodes",
-                      fetch(lab, "web-0", "http://web-1.web/", "web-1"), 20)
+                      fetch(lab, "web-0", "http://web-1.web/", "web-1"))
     report.eventually("by its full name too",
-                      fetch(lab, "web-1", "http://web-0.web.default.svc.cluster.local/", "web-0"), 20)
+                      fetch(lab, "web-1", "http://web-0.web.default.svc.cluster.local/", "web-0"))
     code, text = lab.execute("web-0", "ping", "-c", "1", "-W", "5", "web-1.web")
     report.check("ping across nodes", code == 0, text)
     code, text = lab.execute("web-0", "nslookup", "-type=a", "web.default.svc.cluster.local")
@@ -56,9 +56,9 @@ def check_dns_follows(report, lab):
     def forgotten():
         _, text = lab.execute("web-0", "nslookup", "-type=a", "web-1.web.default.svc.cluster.local")
         return "NXDOMAIN" in text, text
-    report.eventually("the name of a deleted pod goes", forgotten, 30)
+    report.eventually("the name of a deleted pod goes", forgotten)
     lab.kubectl("scale", "statefulset", "web", "--replicas=2")
-    report.eventually("and comes back with the pod", fetch(lab, "web-0", "http://web-1.web/", "web-1"), 30)
+    report.eventually("and comes back with the pod", fetch(lab, "web-0", "http://web-1.web/", "web-1"))
 
 
 def check_service_account(report, lab):
@@ -71,11 +71,11 @@ def check_service_account(report, lab):
 
     lab.apply(python_pod("denied", IN_CLUSTER_CALL))
     report.eventually("a pod's service account is known to the API server and has no rights",
-                      logged("denied", "HTTP Error 403"), 60)
+                      logged("denied", "HTTP Error 403"))
     lab.kubectl("create", "rolebinding", "readers", "--clusterrole=view", "--serviceaccount=default:default")
     lab.apply(python_pod("allowed", IN_CLUSTER_CALL))
     report.eventually("with a role it reads pods from inside, and PyTorch computes",
-                      logged("allowed", "answer 200 torch 3.0"), 60)
+                      logged("allowed", "answer 200 torch 3.0"))
 
 
 def check_identities(report, lab, nodes):

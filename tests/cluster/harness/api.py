@@ -4,7 +4,7 @@ import http.client
 import json
 import ssl
 
-from .errors import ClusterError
+from .errors import ClusterError, NotFoundError
 
 
 class Api:
@@ -37,11 +37,19 @@ class Api:
         finally:
             connection.close()
         if response.status >= 300:
-            raise ClusterError(f"{method} {path}: {response.status} {text[:300]}")
+            kind = NotFoundError if response.status == 404 else ClusterError
+            raise kind(f"{method} {path}: {response.status} {text[:300]}")
         return json.loads(text) if text.startswith("{") else text
 
     def get(self, path):
         return self.call("GET", path)
+
+    def find(self, path):
+        """None if there is no such object."""
+        try:
+            return self.get(path)
+        except NotFoundError:
+            return None
 
     def is_ready(self):
         try:

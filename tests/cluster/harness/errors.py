@@ -1,2 +1,6 @@
 class ClusterError(Exception):
     """A failure with a message for the person who runs the cluster."""
+
+
+class NotFoundError(ClusterError):
+    """The API server has no such object."""

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 
-from . import processes
+from . import inotify, processes
 from .errors import ClusterError
 
 FOLDER = "var/lib/gpupool/driver"  # of a node
@@ -68,12 +68,15 @@ def wait_allocatable(state, api, node, old_sockets=()):
     resource, count = WHOLE if split == 1 else SLICE, str(facts["gpus"][node] * split)
 
     def shown():
-        allocatable = api.get(f"/api/v1/nodes/{node}")["status"]["allocatable"]
+        allocatable = api.get(f"/api/v1/nodes/{node}")["status"].get("allocatable", {})
         now = sockets(state, node)
         registered = not now & set(old_sockets) and (count == "0" or any(name.startswith("gpupool-") for name, *_ in now))
         return allocatable.get(resource, "0") == count and registered
 
-    processes.wait_for(f"{count} {resource} to be allocatable on node {node}", shown, 60, 0.1)
+    try:
+        processes.wait_for(f"{count} {resource} to be allocatable on node {node}", shown, 120, 0.1)
+    except ClusterError as error:
+        raise ClusterError(f"{error}{inotify.complaints(state.path('log', f'kubelet-{node}'))}") from None
 
 
 def sockets(state, node):

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 
-from . import certificates, cgroups, image_store, kubeconfig, network, node_config, processes
+from . import certificates, cgroups, image_store, inotify, kubeconfig, network, node_config, processes
 from .errors import ClusterError
 
 NODE_ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "node-root")
@@ -69,7 +69,7 @@ class Node:
             "--mount", "--propagation", "unchanged", NODE_ROOT, title, self.folder, self.facts["kubelet"],
             self.facts["images"])
         try:
-            processes.wait_for(f"node {self.name}", lambda: os.path.exists(started) and self.init(), 20)
+            processes.wait_for(f"node {self.name}", lambda: os.path.exists(started) and self.init(), 60)
         except ClusterError as error:
             raise ClusterError(f"{error}\n{processes.log_tail(self.log('node'))}") from None
         network.attach_node(self.addresses, self.index, self.hub(), self.init())
@@ -81,7 +81,7 @@ class Node:
         init = self.init()
         try:
             processes.wait_for(f"containerd on node {self.name}", lambda: subprocess.run(
-                processes.inside(init, "ctr", "version"), capture_output=True, check=False).returncode == 0, 30, 0.1)
+                processes.inside(init, "ctr", "version"), capture_output=True, check=False).returncode == 0, 90, 0.1)
         except ClusterError as error:
             raise ClusterError(f"{error}\n{processes.log_tail(self.log('containerd'))}") from None
 
@@ -100,6 +100,24 @@ class Node:
             # Old kubelets ask Amazon for registry passwords, and wait seconds for no answer.
             environment={"AWS_EC2_METADATA_DISABLED": "true"})
 
+    def is_registered(self, api):
+        return api.find(f"/api/v1/nodes/{self.name}") is not None
+
+    def is_ready(self, api):
+        try:
+            found = api.find(f"/api/v1/nodes/{self.name}")
+        except ClusterError:
+            return False  # the API server is starting
+        conditions = found["status"].get("conditions", []) if found else []
+        return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+    def wait_ready(self, api):
+        try:
+            processes.wait_for(f"node {self.name} to be Ready", lambda: self.is_ready(api), 120, 0.2)
+        except ClusterError as error:
+            raise ClusterError(f"{error}\n{processes.log_tail(self.log('kubelet'))}"
+                               f"{inotify.complaints(self.log('kubelet'))}") from None
+
     def load(self, archive):
         image_store.import_archive(self.init(), archive)
 
@@ -114,8 +132,11 @@ class Node:
         for pid in processes.pids_of(init, "kubelet"):
             processes.kill_and_wait(pid)
 
-    def start(self):
-        """Brings back what `stop` ended."""
+    def start(self, api):
+        """Brings back what `stop` ended. A kubelet registers its node only when it starts, so one whose Node object was
+        deleted meanwhile is started anew."""
+        if self.kubelet_runs() and not self.is_registered(api):
+            self.stop(hard=False)
         if self.init() is None:
             self.start_namespaces()
             self.start_containerd()

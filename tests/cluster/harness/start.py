@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from . import certificates, control_plane, dns, gpus, image_store, network, plugin, processes, teardown
+from . import certificates, control_plane, dns, gpus, image_store, inotify, network, plugin, processes, teardown
 from .api import Api
 from .binaries import Binaries, minor_version
 from .errors import ClusterError
@@ -58,6 +58,7 @@ def _start(state, options, programs, images, plugged, progress):
     if nodes:
         kubelet = programs.paths["kubelet"]
         state.remember(kubelet=kubelet, kubelet_minor=minor_version(kubelet))
+        inotify.ensure(len(nodes), progress.step)
     init = _start_keeper(state, options.owner_pid, images)
     state.remember(namespace=processes.namespace(init))
     addresses = network.claim(state.name, init)
@@ -108,7 +109,7 @@ def _start_keeper(state, owner, images):
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/",
             pass_fds=[images.lock] if images.lock is not None else [],
             env={**os.environ, "GPUPOOL_CLUSTERS": os.path.dirname(state.folder)})
-    return processes.wait_for("the keeper", lambda: processes.find_init(processes.cluster_title(state.name)), 10, 0.02)
+    return processes.wait_for("the keeper", lambda: processes.find_init(processes.cluster_title(state.name)), 60, 0.02)
 
 
 def _start_kubelets(nodes):
@@ -118,17 +119,8 @@ def _start_kubelets(nodes):
 
 
 def _wait_nodes(nodes, api, progress):
-    def ready(node):
-        try:
-            return node_ready(api, node.name)
-        except ClusterError:
-            return False
-
     for node in nodes:
-        try:
-            processes.wait_for(f"node {node.name} to be Ready", lambda node=node: ready(node), 90, 0.2)
-        except ClusterError as error:
-            raise ClusterError(f"{error}\n{processes.log_tail(node.log('kubelet'))}") from None
+        node.wait_ready(api)
         progress.step(f"node {node.name} is Ready")
 
 
@@ -140,13 +132,6 @@ def _add_gpus(state, api, plugged, progress):
     progress.step("simulated GPUs are allocatable through the device plugin")
 
 
-def node_ready(api, name):
-    for condition in api.get(f"/api/v1/nodes/{name}")["status"].get("conditions", []):
-        if condition["type"] == "Ready":
-            return condition["status"] == "True"
-    return False
-
-
 def _wait_default_account(api):
     """Pods are refused until their namespace has its service account, and on old servers its token."""
     def there():
@@ -156,4 +141,4 @@ def _wait_default_account(api):
             return False
         minor = int("".join(filter(str.isdigit, api.get("/version")["minor"])))
         return minor >= 24 or bool(account.get("secrets"))
-    processes.wait_for("the default service account", there, 30)
+    processes.wait_for("the default service account", there, 90)

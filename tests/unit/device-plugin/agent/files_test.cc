@@ -52,7 +52,7 @@ TEST_F(StateFileTest, WhatIsNoFileIsAnError) {
 class SettingsWatchTest : public testing::Test {
  protected:
   void watch() {
-    watch_ = std::make_unique<SettingsWatch>(path_, [this] {
+    watch_ = std::make_unique<SettingsWatch>(path_, base::Log::none(), [this] {
       const std::lock_guard lock(mutex_);
       ++calls_;
       called_.notify_all();
