@@ -31,6 +31,18 @@ std::vector<pid_t> children() {
   return pids;
 }
 
+// 0 when there is no such process (any more), or its parent is outside the PID namespace.
+pid_t parent_of(pid_t pid) {
+  const std::string text = read_file("/proc/" + std::to_string(pid) + "/stat", 4096).value_or("");
+  // "PID (NAME) STATE PARENT ...", and the name may hold anything.
+  constexpr std::size_t kNameEndToParent = 4;
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos || name_end + kNameEndToParent > text.size()) return 0;
+  pid_t parent = 0;
+  std::from_chars(text.data() + name_end + kNameEndToParent, text.data() + text.size(), parent);
+  return parent;
+}
+
 }  // namespace
 
 void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
@@ -45,6 +57,12 @@ std::optional<Reaped> reap_one() {
 }
 
 bool group_exists(pid_t group) { return ::kill(-group, 0) == 0 || errno == EPERM; }
+
+bool is_descendant(pid_t pid) {
+  const pid_t self = ::getpid();
+  while (pid > 0 && pid != self) pid = parent_of(pid);
+  return pid == self;
+}
 
 void kill_leftovers(pid_t group) {
   ::kill(-group, SIGKILL);

@@ -1,7 +1,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -35,25 +34,23 @@ int usage_error(const std::string& problem) {
 
 int print(std::string_view text) { return write_all(STDOUT_FILENO, text) ? 0 : 1; }
 
-const char* find_variable(const char* name) {
-  const std::size_t length = std::strlen(name);
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (std::strncmp(*variable, name, length) == 0 && (*variable)[length] == '=')
-      return *variable + length + 1;
+// The environment is the command's. Nothing here depends on it, nor does the C library when it looks up names
+// (LOCALDOMAIN, RES_OPTIONS).
+std::vector<std::string> take_environment() {
+  std::vector<std::string> taken;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    taken.emplace_back(*variable);
   }
-  return nullptr;
+  environ = nullptr;
+  return taken;
 }
 
 int run_main(const std::vector<std::string>& arguments) {
-  const Expected<Options> options = parse_run(arguments, find_variable);
-  if (!options) {
-    const char* log = find_variable("GPUPOOL_TERMINATION_LOG");
-    report_unusable(log == nullptr ? Options().termination_log : log, options.error());
-    return usage_error(options.error());
-  }
-  std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
-  return run(*options, environment);
+  const std::vector<std::string> environment = take_environment();
+  const Expected<Options> options = parse_run(arguments);
+  if (options) return run(*options, environment);
+  report_unusable(report_options(arguments), options.error());
+  return usage_error(options.error());
 }
 
 int install_main(const std::vector<std::string>& arguments) {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "launcher/deadline.h"
 #include "launcher/log.h"
 #include "launcher/resolve.h"
 #include "launcher/tcp_probe.h"
@@ -17,7 +18,6 @@
 namespace gpupool::launcher {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause{20};
@@ -85,11 +85,6 @@ void ask(const std::shared_ptr<Asking>& asking) {
   }
 }
 
-int milliseconds_until(Clock::time_point when) {
-  const auto left = std::chrono::ceil<milliseconds>(when - Clock::now());
-  return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
-}
-
 MasterWait wait_for_event(Asking& asking, SignalInbox& inbox, const Options& options) {
   const Clock::time_point start = Clock::now();
   const Clock::time_point deadline = start + std::chrono::seconds(options.master_timeout_seconds);
@@ -97,11 +92,12 @@ MasterWait wait_for_event(Asking& asking, SignalInbox& inbox, const Options& opt
   for (;;) {
     pollfd events[] = {{asking.ready.get(), POLLIN, 0}, {inbox.fd(), POLLIN, 0}};
     const int count = ::poll(events, 2, milliseconds_until(tell_at));
-    while (const std::optional<int> signal = inbox.next()) {
-      if (is_stop_signal(*signal)) return {MasterState::kStopped, *signal, ""};
+    while (const std::optional<ReceivedSignal> signal = inbox.next()) {
+      if (!is_stop_signal(signal->number)) continue;
+      return {MasterState::kStopped, signal->number, sent_from_outside(signal->sender), ""};
     }
     if (count > 0 && events[0].revents != 0) return {};
-    if (Clock::now() >= deadline) return {MasterState::kTimedOut, 0, asking.last_problem()};
+    if (Clock::now() >= deadline) return {MasterState::kTimedOut, 0, false, asking.last_problem()};
     if (Clock::now() >= tell_at) {
       tell_at = deadline;
       log_line("waiting for rank 0: " + asking.last_problem());

@@ -11,8 +11,9 @@ enum class MasterState { kReady, kTimedOut, kStopped };
 
 struct MasterWait {
   MasterState state = MasterState::kReady;
-  int signal = 0;       // the stop signal, with kStopped
-  std::string problem;  // what the last try met, with kTimedOut
+  int signal = 0;             // the stop signal, with kStopped
+  bool from_outside = false;  // whether somebody outside the pod sent it
+  std::string problem;        // what the last try met, with kTimedOut
 };
 
 // Waits until rank 0's port accepts a connection, the timeout passes, or a stop signal comes; the last two

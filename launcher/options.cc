@@ -11,20 +11,13 @@ namespace {
 constexpr int kMaxNodes = 100'000;
 constexpr int kMaxProcessesPerNode = 1024;
 constexpr int kMaxTimeoutSeconds = 7 * 24 * 3600;
+constexpr int kMaxHoldSeconds = 24 * 3600;
 
 std::vector<OptionName> run_options() {
-  return {{"--state-dir", "GPUPOOL_STATE_DIR"},
-          {"--termination-log", "GPUPOOL_TERMINATION_LOG"},
-          {"--job", "GPUPOOL_JOB"},
-          {"--attempt", "GPUPOOL_ATTEMPT"},
-          {"--pod-name", "GPUPOOL_POD_NAME"},
-          {"--rank", "GPUPOOL_RANK"},
-          {"--nnodes", "GPUPOOL_NNODES"},
-          {"--nproc", "GPUPOOL_NPROC"},
-          {"--master-addr", "GPUPOOL_MASTER_ADDR"},
-          {"--master-port", "GPUPOOL_MASTER_PORT"},
-          {"--master-timeout", "GPUPOOL_MASTER_TIMEOUT"},
-          {"--hold", "GPUPOOL_HOLD", true}};
+  return {
+      {"--state-dir"},      {"--termination-log"}, {"--job"},          {"--attempt"},     {"--pod-name"},
+      {"--rank"},           {"--nnodes"},          {"--nproc"},        {"--master-addr"}, {"--master-port"},
+      {"--master-timeout"}, {"--hold", true},      {"--hold-seconds"}, {"--result-bytes"}};
 }
 
 struct Number {
@@ -41,6 +34,8 @@ constexpr Number kNumbers[] = {
     {"--nproc", &Options::processes_per_node, 1, kMaxProcessesPerNode},
     {"--master-port", &Options::master_port, 1, 65535},
     {"--master-timeout", &Options::master_timeout_seconds, 0, kMaxTimeoutSeconds},
+    {"--hold-seconds", &Options::hold_seconds, 1, kMaxHoldSeconds},
+    {"--result-bytes", &Options::result_bytes, kMinResultBytes, kMaxResultBytes},
 };
 
 // The rank as given, or the ordinal at the end of the pod's name. One worker alone is rank 0 whatever its
@@ -54,15 +49,14 @@ Expected<int> read_rank(const OptionValues& values, int nodes) {
   const std::optional<int> rank =
       dash == std::string::npos ? std::nullopt : parse_number(std::string_view(name).substr(dash + 1));
   if (rank && *rank >= 0 && *rank < nodes) return *rank;
-  return failure(values.error("--pod-name", "'" + name + "' does not end in -<rank> with a rank from 0 to " +
-                                                std::to_string(nodes - 1)));
+  return failure(flag_error("--pod-name", "'" + name + "' does not end in -<rank> with a rank from 0 to " +
+                                              std::to_string(nodes - 1)));
 }
 
 }  // namespace
 
-Expected<Options> parse_run(const std::vector<std::string>& arguments, const GetEnv& get_env) {
+Expected<Options> parse_run(const std::vector<std::string>& arguments) {
   OptionValues values(run_options());
-  values.read_environment(get_env);
   const Expected<std::size_t> command_at = values.read_flags(arguments);
   if (!command_at) return failure(command_at.error());
 
@@ -88,6 +82,14 @@ Expected<Options> parse_run(const std::vector<std::string>& arguments, const Get
   options.master_addr = values.text("--master-addr", options.master_addr);
   options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(*command_at), arguments.end());
   if (options.command.empty()) return failure("no command: write it after --");
+  return options;
+}
+
+Options report_options(const std::vector<std::string>& arguments) {
+  Options options;
+  options.termination_log = find_flag(arguments, "--termination-log").value_or(options.termination_log);
+  const std::optional<int> bytes = parse_number(find_flag(arguments, "--result-bytes").value_or(""));
+  if (bytes && *bytes >= kMinResultBytes && *bytes <= kMaxResultBytes) options.result_bytes = *bytes;
   return options;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "launcher/expected.h"
+#include "launcher/result.h"
 
 namespace gpupool::launcher {
 
@@ -21,14 +21,16 @@ struct Options {
   int master_port = 29500;
   int master_timeout_seconds = 600;  // 0: ranks above 0 do not wait
   bool hold = false;
+  int hold_seconds = 10;  // the least, with hold
+  int result_bytes = kMaxResultBytes;
   std::vector<std::string> command;
 };
 
-// Value of an environment variable, null when it is not set.
-using GetEnv = std::function<const char*(const char* name)>;
+// Reads the arguments after `run`: flags, "--", the command. Nothing is read from the environment: a pod's
+// `envFrom` may set anything there. Errors name the flag.
+Expected<Options> parse_run(const std::vector<std::string>& arguments);
 
-// Reads the arguments after `run`: flags, "--", the command. A flag wins over its environment variable; an
-// empty variable counts as unset. Errors name the flag or the variable.
-Expected<Options> parse_run(const std::vector<std::string>& arguments, const GetEnv& get_env);
+// Where a result goes and how long it may be, as far as that can be read of arguments that parse_run refuses.
+Options report_options(const std::vector<std::string>& arguments);
 
 }  // namespace gpupool::launcher

@@ -1,6 +1,6 @@
 #include "launcher/result.h"
 
-#include <array>
+#include <algorithm>
 #include <charconv>
 
 #include "launcher/clean_text.h"
@@ -75,6 +75,33 @@ std::string escaped_end(std::string_view text, std::size_t limit) {
   return escaped_front(text, limit);
 }
 
+// The fields that are always there, each as long as it can be.
+constexpr std::string_view kLongestNumbers =
+    R"({"version":1,"outcome":"interrupted","exitCode":255,"signal":64,"stopSignal":64,"attempt":2147483647,)"
+    R"("rank":2147483647})";
+static_assert(kLongestNumbers.size() <= kMinResultBytes);
+
+std::string numbers(const Result& result) {
+  std::string json = "{\"version\":1,\"outcome\":\"";
+  json += name_of(result.outcome);
+  json += "\",";
+  json += kExitCodeKey;
+  json += std::to_string(result.exit_code);
+  if (result.signal) json += ",\"signal\":" + std::to_string(*result.signal);
+  if (result.stop_signal) json += ",\"stopSignal\":" + std::to_string(*result.stop_signal);
+  json += ",\"attempt\":" + std::to_string(result.attempt);
+  json += ",\"rank\":" + std::to_string(result.rank);
+  return json;
+}
+
+// The bytes that the text of a field may take; nothing where not even an empty one fits.
+std::optional<std::size_t> room_for(std::string_view key, const std::string& json, std::size_t limit) {
+  constexpr std::string_view kAround = R"(,"":""})";
+  const std::size_t size = json.size() + key.size() + kAround.size();
+  if (size > limit) return std::nullopt;
+  return limit - size;
+}
+
 void add_text(std::string& json, std::string_view key, std::string_view escaped_value) {
   json += ",\"";
   json += key;
@@ -83,23 +110,37 @@ void add_text(std::string& json, std::string_view key, std::string_view escaped_
   json += '"';
 }
 
+// False when there was no room for all of it, and nothing was added.
+bool add_time(std::string& json, std::string_view key, const std::string& time, std::size_t limit) {
+  if (room_for(key, json, limit).value_or(0) < time.size()) return false;
+  add_text(json, key, time);
+  return true;
+}
+
+void add_times(std::string& json, const Result& result, std::size_t limit) {
+  if (!add_time(json, "finishedAt", result.finished_at, limit)) return;
+  if (!result.started_at.empty()) add_time(json, "startedAt", result.started_at, limit);
+}
+
+void add_texts(std::string& json, const Result& result, std::size_t limit) {
+  const std::optional<std::size_t> reason_room = room_for("reason", json, limit);
+  if (!reason_room) return;
+  add_text(json, "reason", escaped_front(result.reason, std::min(*reason_room, kMaxReasonBytes)));
+  const std::optional<std::size_t> message_room = room_for("message", json, limit);
+  if (!message_room) return;
+  add_text(json, "message", escaped_front(result.message, std::min(*message_room, kMaxMessageBytes)));
+  const std::optional<std::size_t> tail_room = room_for("tail", json, limit);
+  if (!tail_room) return;
+  add_text(json, "tail", escaped_end(result.tail, std::min(*tail_room, kMaxTailBytes)));
+}
+
 }  // namespace
 
-std::string to_json(const Result& result) {
-  std::string json = "{\"version\":1,\"attempt\":" + std::to_string(result.attempt) +
-                     ",\"rank\":" + std::to_string(result.rank);
-  add_text(json, "outcome", name_of(result.outcome));
-  json += ',';
-  json += kExitCodeKey;
-  json += std::to_string(result.exit_code);
-  if (result.signal) json += ",\"signal\":" + std::to_string(*result.signal);
-  if (result.stop_signal) json += ",\"stopSignal\":" + std::to_string(*result.stop_signal);
-  add_text(json, "reason", escaped_front(result.reason, kMaxReasonBytes));
-  add_text(json, "message", escaped_front(result.message, kMaxMessageBytes));
-  if (!result.started_at.empty()) add_text(json, "startedAt", result.started_at);
-  add_text(json, "finishedAt", result.finished_at);
-  add_text(json, "tail", escaped_end(result.tail, kMaxTailBytes));
-  json += "}";
+std::string to_json(const Result& result, std::size_t limit) {
+  std::string json = numbers(result);
+  add_times(json, result, limit);
+  add_texts(json, result, limit);
+  json += '}';
   return json;
 }
 

@@ -30,7 +30,7 @@ struct Result {
   Outcome outcome = Outcome::kNotStarted;
   int exit_code = 0;
   std::optional<int> signal;
-  std::optional<int> stop_signal;  // told to stop before the command ended: its end says little
+  std::optional<int> stop_signal;  // told to stop from outside before the end, which says little then
   std::string reason;
   std::string message;
   std::string tail;
@@ -38,13 +38,16 @@ struct Result {
   std::string finished_at;  // RFC 3339
 };
 
-// Kubernetes cuts termination messages at 4096 bytes (and shares 12 KiB among a pod's containers).
-inline constexpr std::size_t kMaxResultBytes = 3072;
+// Kubernetes cuts termination messages at 4096 bytes, and those of a pod's containers at 12 KiB divided by
+// their number.
+inline constexpr int kMinResultBytes = 128;
+inline constexpr int kMaxResultBytes = 3072;
 inline constexpr std::size_t kMaxTailBytes = 2048;
 
-// One line of JSON of at most kMaxResultBytes. The message is cut at its end; the tail at its front, at the
-// start of a line where that is possible.
-std::string to_json(const Result& result);
+// One line of JSON of at most `limit` bytes, which is kMinResultBytes or more. Outcome, exit code, signals,
+// attempt and rank are always there. Where space is short, the tail loses lines from its start first; then
+// message and then reason are cut at their end; then the times are left out, the start before the end.
+std::string to_json(const Result& result, std::size_t limit);
 
 // The exit code in a result written by to_json; nothing when `json` is not one.
 std::optional<int> exit_code_in(std::string_view json);

@@ -2,6 +2,7 @@
 
 #include <sys/wait.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <optional>
@@ -57,7 +58,8 @@ class Run {
     }
     if (wait.state == MasterState::kStopped) {
       return not_started(kExitSignalBase + wait.signal, "Stopped",
-                         signal_name(wait.signal) + " came while waiting for rank 0", wait.signal);
+                         signal_name(wait.signal) + " came while waiting for rank 0",
+                         wait.from_outside ? wait.signal : 0);
     }
     return run_command();
   }
@@ -77,9 +79,13 @@ class Run {
     return result;
   }
 
+  [[nodiscard]] std::string to_text(const Result& result) const {
+    return to_json(result, static_cast<std::size_t>(options_.result_bytes));
+  }
+
   // The termination message first: it is what Kubernetes shows, and it may be on another disk.
   void publish(const Result& result) {
-    const std::string json = to_json(result);
+    const std::string json = to_text(result);
     write_termination_log(options_.termination_log, json);
     if (const Expected<void> stored = state_.store(json); !stored) log_line(stored.error());
   }
@@ -87,7 +93,7 @@ class Run {
   int fail(const std::string& problem) {
     log_line(problem);
     const Result result = new_result(Outcome::kNotStarted, kExitLauncherError, "LauncherError", problem);
-    write_termination_log(options_.termination_log, to_json(result));
+    write_termination_log(options_.termination_log, to_text(result));
     return kExitLauncherError;
   }
 
@@ -105,7 +111,7 @@ class Run {
     publish(new_result(Outcome::kInterrupted, kExitInterrupted, "Interrupted",
                        "the launcher was killed while the command ran; the command is not run again"));
     log_line("an earlier start was interrupted; the command is not run again");
-    if (options_.hold) hold_until_stopped(inbox_);
+    hold_result();
     return kExitInterrupted;
   }
 
@@ -115,11 +121,17 @@ class Run {
     log_line("the command has ended with exit code " + std::to_string(exit_code) +
              " and is not run again; its output is in the logs of the container's first start");
     const bool master = options_.node_rank == 0 && options_.nodes > 1;
-    if (options_.hold) {
-      hold_until_stopped(inbox_,
-                         master && exit_code == 0 ? std::optional(options_.master_port) : std::nullopt);
-    }
+    hold_result(master && exit_code == 0 ? std::optional(options_.master_port) : std::nullopt);
     return exit_code;
+  }
+
+  // The result may be lost where it was written: a kubelet forgets containers that ended long ago. So this
+  // ends again and again, and each start writes it anew.
+  void hold_result(std::optional<int> port = std::nullopt) {
+    if (!options_.hold) return;
+    const WallTime now = std::chrono::system_clock::now();
+    const std::chrono::seconds least(options_.hold_seconds);
+    hold(inbox_, hold_pause(state_.stored_at().value_or(now), now, least), port);
   }
 
   int run_command() {
@@ -182,13 +194,14 @@ int run(const Options& options, const std::vector<std::string>& environment) {
   return Run(options, environment).start();
 }
 
-void report_unusable(const std::string& termination_log, const std::string& problem) {
+void report_unusable(const Options& options, const std::string& problem) {
   Result result;
   result.exit_code = kExitUsage;
   result.reason = "LauncherError";
   result.message = clean_text(problem);
   result.finished_at = rfc3339_now();
-  write_termination_log(termination_log, to_json(result));
+  const std::string json = to_json(result, static_cast<std::size_t>(options.result_bytes));
+  write_termination_log(options.termination_log, json);
 }
 
 }  // namespace gpupool::launcher

@@ -12,7 +12,7 @@ namespace gpupool::launcher {
 // ("NAME=value"). Returns the exit status for this process. Call once, from the main thread.
 int run(const Options& options, const std::vector<std::string>& environment);
 
-// Leaves a result for a start that failed before there were options.
-void report_unusable(const std::string& termination_log, const std::string& problem);
+// Leaves a result for a start whose arguments cannot be used.
+void report_unusable(const Options& options, const std::string& problem);
 
 }  // namespace gpupool::launcher

@@ -22,18 +22,18 @@ SignalInbox::SignalInbox() {
   fd_ = UniqueFd(::signalfd(-1, &taken, SFD_NONBLOCK | SFD_CLOEXEC));
 }
 
-std::optional<int> SignalInbox::next() {
+std::optional<ReceivedSignal> SignalInbox::next() {
   signalfd_siginfo info{};
   if (::read(fd_.get(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return std::nullopt;
-  return static_cast<int>(info.ssi_signo);
+  return ReceivedSignal{static_cast<int>(info.ssi_signo), {info.ssi_code, static_cast<pid_t>(info.ssi_pid)}};
 }
 
-int SignalInbox::wait_for_stop() {
-  for (;;) {
+void SignalInbox::wait_for_stop(Clock::time_point deadline) {
+  while (Clock::now() < deadline) {
     pollfd readable{fd_.get(), POLLIN, 0};
-    ::poll(&readable, 1, -1);
-    while (const std::optional<int> signal = next()) {
-      if (is_stop_signal(*signal)) return *signal;
+    ::poll(&readable, 1, milliseconds_until(deadline));
+    while (const std::optional<ReceivedSignal> signal = next()) {
+      if (is_stop_signal(signal->number)) return;
     }
   }
 }

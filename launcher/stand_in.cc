@@ -44,18 +44,18 @@ UniqueFd listen_on(int port) {
 
 }  // namespace
 
-void stand_in_for_master(SignalInbox& inbox, int port) {
+void stand_in_for_master(SignalInbox& inbox, int port, Clock::time_point deadline) {
   const UniqueFd server = listen_on(port);
   if (!server.valid()) {
     log_line("cannot listen on port " + std::to_string(port) + " in place of the command");
-    inbox.wait_for_stop();
+    inbox.wait_for_stop(deadline);
     return;
   }
-  for (;;) {
+  while (Clock::now() < deadline) {
     pollfd events[] = {{inbox.fd(), POLLIN, 0}, {server.get(), POLLIN, 0}};
-    ::poll(events, 2, -1);
-    while (const std::optional<int> signal = inbox.next()) {
-      if (is_stop_signal(*signal)) return;
+    ::poll(events, 2, milliseconds_until(deadline));
+    while (const std::optional<ReceivedSignal> signal = inbox.next()) {
+      if (is_stop_signal(signal->number)) return;
     }
     for (;;) {
       const UniqueFd caller(::accept4(server.get(), nullptr, nullptr, SOCK_CLOEXEC));

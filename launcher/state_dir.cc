@@ -37,6 +37,13 @@ std::optional<std::string> StateDir::stored_result() const {
   return std::nullopt;
 }
 
+std::optional<std::chrono::sys_time<std::chrono::nanoseconds>> StateDir::stored_at() const {
+  struct stat info{};
+  if (::stat(file(kResult).c_str(), &info) != 0) return std::nullopt;
+  return std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::seconds(info.st_mtim.tv_sec) +
+                                                         std::chrono::nanoseconds(info.st_mtim.tv_nsec));
+}
+
 std::optional<std::string> StateDir::marked_at() const {
   struct stat info{};
   if (::stat(file(kMark).c_str(), &info) != 0) return std::nullopt;

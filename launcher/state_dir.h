@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ class StateDir {
 
   // The result of an earlier start, as stored; nothing when there is none that is whole.
   [[nodiscard]] std::optional<std::string> stored_result() const;
+
+  // When the result was stored, by the wall clock; nothing when there is none.
+  [[nodiscard]] std::optional<std::chrono::sys_time<std::chrono::nanoseconds>> stored_at() const;
 
   // When an earlier start was about to run the command (RFC 3339); nothing when none was.
   [[nodiscard]] std::optional<std::string> marked_at() const;

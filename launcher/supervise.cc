@@ -65,23 +65,25 @@ void Supervisor::step(int timeout_ms) {
   std::vector<pollfd> events{{inbox_.fd(), POLLIN, 0}};
   relay_.add_to(events);
   ::poll(events.data(), events.size(), timeout_ms);
-  while (const std::optional<int> signal = inbox_.next()) take_signal(*signal);
+  while (const std::optional<ReceivedSignal> signal = inbox_.next()) take_signal(*signal);
 }
 
-void Supervisor::take_signal(int signal) {
-  if (signal == SIGCHLD) {
-    while (const std::optional<Reaped> reaped = reap_one()) {
-      if (reaped->pid != command_) continue;
-      command_ended_ = true;
-      ending_.wait_status = reaped->status;
-    }
-    return;
+void Supervisor::reap() {
+  while (const std::optional<Reaped> reaped = reap_one()) {
+    if (reaped->pid != command_) continue;
+    command_ended_ = true;
+    ending_.wait_status = reaped->status;
   }
+}
+
+void Supervisor::take_signal(const ReceivedSignal& received) {
+  const int signal = received.number;
+  if (signal == SIGCHLD) return reap();
   // Raised by our own reading of a terminal's state or writing to a broken pipe, not sent by anybody.
   if (signal == SIGPIPE || signal == SIGTTIN || signal == SIGTTOU) return;
   if (is_stop_signal(signal)) {
     ++stop_signals_;
-    if (!command_ended_) ending_.stop_signal = signal;
+    if (!command_ended_ && sent_from_outside(received.sender)) ending_.stop_signal = signal;
   }
   // To the group, as a terminal does it: a shell in between would not pass it on.
   ::kill(-command_, signal);

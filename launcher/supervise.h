@@ -12,7 +12,7 @@ namespace gpupool::launcher {
 
 struct Ending {
   int wait_status = 0;  // as from waitpid
-  int stop_signal = 0;  // the last stop signal that was forwarded before the end; 0: none
+  int stop_signal = 0;  // the last stop signal from outside the pod before the end; 0: none
 };
 
 // Watches over the running command from its start to the end of everything it left behind. Not thread safe.
@@ -35,7 +35,8 @@ class Supervisor {
 
   // Waits for signals or output, at most `timeout_ms` (negative: for ever), and deals with the signals.
   void step(int timeout_ms);
-  void take_signal(int signal);
+  void take_signal(const ReceivedSignal& received);
+  void reap();
 
   pid_t command_;
   SignalInbox& inbox_;

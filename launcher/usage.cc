@@ -10,20 +10,22 @@ Usage:
   gpupool-launch install DIR      copy this program to DIR/gpupool-launch
   gpupool-launch --help | --version
 
-Flags of run, each with the environment variable that stands for it (a flag wins):
-  --state-dir DIR         GPUPOOL_STATE_DIR        where mark and result live (/gpupool)
-  --termination-log FILE  GPUPOOL_TERMINATION_LOG  where the result goes too (/dev/termination-log)
-  --job NAME              GPUPOOL_JOB              passed to the command
-  --attempt N             GPUPOOL_ATTEMPT          passed to the command and into the result (0)
-  --rank N                GPUPOOL_RANK             this worker's rank
-  --pod-name NAME         GPUPOOL_POD_NAME         without --rank: the rank is the number after the last '-'
-  --nnodes N              GPUPOOL_NNODES           number of workers (1)
-  --nproc N               GPUPOOL_NPROC            processes (GPUs) per worker (1)
-  --master-addr HOST      GPUPOOL_MASTER_ADDR      name or address of rank 0 (localhost when alone)
-  --master-port PORT      GPUPOOL_MASTER_PORT      port of rank 0 (29500)
-  --master-timeout S      GPUPOOL_MASTER_TIMEOUT   seconds that ranks above 0 wait for that port to accept
-                                                   a connection; 0: do not wait (600)
-  --hold                  GPUPOOL_HOLD=1           when started again: repeat the result, then wait for SIGTERM
+Flags of run, as --flag value or --flag=value; the environment sets none of them:
+  --state-dir DIR         where mark and result live (/gpupool)
+  --termination-log FILE  where the result goes too (/dev/termination-log)
+  --job NAME              passed to the command
+  --attempt N             passed to the command and into the result (0)
+  --rank N                this worker's rank
+  --pod-name NAME         without --rank: the rank is the number after the last '-'
+  --nnodes N              number of workers (1)
+  --nproc N               processes (GPUs) per worker (1)
+  --master-addr HOST      name or address of rank 0 (localhost when alone)
+  --master-port PORT      port of rank 0 (29500)
+  --master-timeout S      seconds that ranks above 0 wait for that port to accept a connection; 0: do not wait (600)
+  --hold                  when started again: repeat the result, then wait for SIGTERM, or for as long as has
+                          passed since the result was stored, a day at most
+  --hold-seconds S        wait at least so long with --hold, 1 to 86400 (10)
+  --result-bytes N        the most bytes of a result, 128 to 3072; output, message and reason are cut (3072)
 
 The command gets RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT, GPUPOOL_JOB, GPUPOOL_ATTEMPT and, for
 torchrun, PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE, PET_MASTER_ADDR, PET_MASTER_PORT.

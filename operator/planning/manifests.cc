@@ -1,5 +1,6 @@
 #include "planning/manifests.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "api/core/pod_template.h"
@@ -9,6 +10,10 @@ namespace gpupool::planning {
 namespace {
 
 using Json = nlohmann::json;
+
+// Where the launcher's flags find the name of the pod. A variable that the pod sets itself wins over envFrom.
+constexpr char kPodNameVariable[] = "GPUPOOL_POD_NAME";
+constexpr std::int64_t kLauncherUser = 65532;  // as the image says
 
 Json labels_of(const api::GpuJob& job) {
   return {{api::kLease, job.status.lease->id},
@@ -30,27 +35,34 @@ Json metadata_of(const api::GpuJob& job) {
 
 Json env(const std::string& name, const std::string& value) { return {{"name", name}, {"value", value}}; }
 
+// What users may rely on beside what the launcher gives the command: also in `$(NAME)` of command and args.
 void add_environment(Json& container, const api::GpuJob& job) {
   auto& list = container["env"];
   if (!list.is_array()) list = Json::array();
-  const bool gang = is_gang(job.spec);
   list.push_back(env("GPUPOOL_JOB", job.metadata.name));
   list.push_back(env("GPUPOOL_ATTEMPT", std::to_string(job.status.lease->attempt)));
-  list.push_back(env("GPUPOOL_NNODES", std::to_string(api::worker_count(job.spec))));
-  list.push_back(env("GPUPOOL_NPROC", std::to_string(api::gpus_of_each_worker(job.spec))));
-  list.push_back(env("GPUPOOL_MASTER_ADDR", master_address(job, job.status.lease->id)));
-  list.push_back(env("GPUPOOL_MASTER_PORT", std::to_string(kMasterPort)));
-  if (gang) {
+  if (is_gang(job.spec)) {
     list.push_back(
-        {{"name", "GPUPOOL_POD_NAME"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "metadata.name"}}}}}});
-    list.push_back(env("GPUPOOL_HOLD", "1"));
-  } else {
-    list.push_back(env("GPUPOOL_RANK", "0"));
+        {{"name", kPodNameVariable}, {"valueFrom", {{"fieldRef", {{"fieldPath", "metadata.name"}}}}}});
   }
 }
 
-void wrap_command(Json& container) {
-  auto command = Json::array({std::string(kLauncherDirectory) + "/gpupool-launch", "run", "--"});
+// The launcher takes its settings from flags alone: `envFrom` can set any variable.
+void wrap_command(Json& container, const api::GpuJob& job, std::int64_t result_bytes) {
+  const auto number = [](std::int64_t value) { return std::to_string(value); };
+  auto command = Json::array(
+      {std::string(kLauncherDirectory) + "/gpupool-launch", "run", "--job=" + job.metadata.name,
+       "--attempt=" + number(job.status.lease->attempt), "--nnodes=" + number(api::worker_count(job.spec)),
+       "--nproc=" + number(api::gpus_of_each_worker(job.spec)),
+       "--master-addr=" + master_address(job, job.status.lease->id), "--master-port=" + number(kMasterPort),
+       "--result-bytes=" + number(result_bytes)});
+  if (is_gang(job.spec)) {
+    command.push_back(std::string("--pod-name=$(") + kPodNameVariable + ")");
+    command.push_back("--hold");
+  } else {
+    command.push_back("--rank=0");
+  }
+  command.push_back("--");
   for (const char* part : {"command", "args"}) {
     const auto found = container.find(part);
     if (found == container.end() || !found->is_array()) continue;
@@ -68,8 +80,9 @@ Json& array_at(Json& object, const char* key) {
   return value;
 }
 
-void set_up_worker(Json& container, const api::GpuJob& job, const ManifestOptions& options) {
-  wrap_command(container);
+void set_up_worker(Json& container, const api::GpuJob& job, const ManifestOptions& options,
+                   std::int64_t result_bytes) {
+  wrap_command(container, job, result_bytes);
   add_environment(container, job);
   array_at(container, "volumeMounts").push_back(mount());
   const auto slices = job.status.lease->slices;
@@ -83,16 +96,58 @@ void set_up_worker(Json& container, const api::GpuJob& job, const ManifestOption
   container["terminationMessagePolicy"] = "File";
 }
 
-Json launcher_container(const ManifestOptions& options) {
-  // Equal, so that a Guaranteed pod stays one. Slices make many pods on a node, and each reserves this for
-  // good.
-  const Json small = {{"cpu", "50m"}, {"memory", "32Mi"}};
+// What the worker has of these: what admits the worker (quotas, limit ranges) then admits the launcher's
+// container too. It costs nothing: a pod counts for the larger of its init containers and its containers.
+Json launcher_resources(const Json& worker) {
+  Json own = Json::object();
+  const auto all = worker.find("resources");
+  if (all == worker.end() || !all->is_object()) return own;
+  for (const char* kind : {"requests", "limits"}) {
+    const auto amounts = all->find(kind);
+    if (amounts == all->end() || !amounts->is_object()) continue;
+    for (const char* name : {"cpu", "memory", "ephemeral-storage"}) {
+      if (amounts->contains(name)) own[kind][name] = (*amounts)[name];
+    }
+  }
+  return own;
+}
+
+// Satisfies Pod Security's profile "restricted" in every pod.
+Json launcher_security(const Json& pod_spec) {
+  Json own = {{"allowPrivilegeEscalation", false},
+              {"capabilities", {{"drop", {"ALL"}}}},
+              {"readOnlyRootFilesystem", true},
+              {"runAsNonRoot", true},
+              {"seccompProfile", {{"type", "RuntimeDefault"}}}};
+  // The image has a user of its own; what the pod says counts more, and may be root.
+  const auto pod = pod_spec.find("securityContext");
+  const bool as_root = pod != pod_spec.end() && pod->is_object() && pod->value("runAsUser", Json()) == 0;
+  if (as_root) own["runAsUser"] = kLauncherUser;
+  return own;
+}
+
+Json launcher_container(const Json& pod_spec, const ManifestOptions& options) {
   return {{"name", kLauncherName},
           {"image", options.launcher_image},
           {"imagePullPolicy", "IfNotPresent"},
           {"command", {"/gpupool-launch", "install", kLauncherDirectory}},
-          {"resources", {{"limits", small}, {"requests", small}}},
+          {"resources", launcher_resources(pod_spec["containers"][0])},
+          {"securityContext", launcher_security(pod_spec)},
           {"volumeMounts", Json::array({mount()})}};
+}
+
+// A kubelet keeps 12 KiB of termination messages for each pod and divides them evenly among its containers
+// (pkg/kubelet/status, normalizeStatus). Ours comes to those of the template.
+std::int64_t result_bytes(const Json& pod_spec) {
+  constexpr std::int64_t kOfPod = 12'288;
+  constexpr std::int64_t kMost = 3072;
+  constexpr std::int64_t kLeast = 128;
+  std::int64_t containers = 1;
+  for (const char* list : {"containers", "initContainers"}) {
+    const auto found = pod_spec.find(list);
+    if (found != pod_spec.end() && found->is_array()) containers += static_cast<std::int64_t>(found->size());
+  }
+  return std::clamp(kOfPod / containers, kLeast, kMost);
 }
 
 // Only nodes of this lease: required in every term, because terms are alternatives.
@@ -160,10 +215,11 @@ Json pod_template(const api::GpuJob& job, const ManifestOptions& options) {
   pod["metadata"] = std::move(metadata);
   auto& spec = pod["spec"];
   spec["restartPolicy"] = is_gang(job.spec) ? "Always" : "Never";
-  set_up_worker(spec["containers"][0], job, options);
+  auto launcher = launcher_container(spec, options);
+  set_up_worker(spec["containers"][0], job, options, result_bytes(spec));
   bound_grace(spec, options.max_grace_seconds);
   auto& init = array_at(spec, "initContainers");
-  init.insert(init.begin(), launcher_container(options));
+  init.insert(init.begin(), std::move(launcher));
   array_at(spec, "volumes").push_back({{"name", kLauncherName}, {"emptyDir", Json::object()}});
   auto& tolerations = array_at(spec, "tolerations");
   tolerations.push_back(toleration(job));
@@ -240,6 +296,15 @@ Manifests make_manifests(const api::GpuJob& job, const ManifestOptions& options)
                            {"template", pod}}}};
   pod["spec"]["restartPolicy"] = "Never";
   return {text_of(service), text_of(workload), text_of(batch_job(job, pod))};
+}
+
+std::string make_worker_pod(const api::GpuJob& job, const ManifestOptions& options) {
+  auto pod = pod_template(job, options);
+  pod["apiVersion"] = "v1";
+  pod["kind"] = "Pod";
+  pod["metadata"]["name"] = child_name(job, job.status.lease->id) + "-0";
+  pod["metadata"]["namespace"] = job.metadata.ns;
+  return text_of(pod);
 }
 
 }  // namespace gpupool::planning

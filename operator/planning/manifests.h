@@ -40,5 +40,8 @@ std::string worker_container(const api::GpuJobSpec& spec);
 // job must be valid (validate_job) and hold a lease. Whatever the template has and gpupool does not set stays
 // as it is; its finalizers and owner references are dropped, because controllers would copy them to pods.
 Manifests make_manifests(const api::GpuJob& job, const ManifestOptions& options);
+// One of the pods that the workload makes, as JSON, to ask the API server about: what it answers is what it
+// answers to the workload's controller.
+std::string make_worker_pod(const api::GpuJob& job, const ManifestOptions& options);
 
 }  // namespace gpupool::planning

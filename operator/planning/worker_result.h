@@ -24,7 +24,8 @@ struct WorkerResult {
   bool succeeded() const { return outcome == "exited" && exit_code == 0; }
 };
 
-// Nothing if the message is not a result of ours.
+// Nothing if the message is not a result of ours. Of one that the kubelet has cut, because more containers
+// share its room than were known when the pod was made, what is whole, if it tells how the command ended.
 std::optional<WorkerResult> parse_worker_result(const std::string& termination_message);
 
 }  // namespace gpupool::planning

@@ -5,11 +5,14 @@ import pathlib
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 LAUNCHER = os.environ["GPUPOOL_LAUNCH"]
 HANG_LIMIT = 60  # seconds; nothing here takes that long unless it hangs
+MACHINES_PID_NAMESPACE = 4026531836  # its inode, on every machine
+SHOW_ENVIRONMENT = [sys.executable, "-c", "import json,os; print(json.dumps(dict(os.environ)))"]
 
 
 class LauncherCase(unittest.TestCase):
@@ -23,15 +26,18 @@ class LauncherCase(unittest.TestCase):
 
     def environment(self, **variables):
         kept = {k: v for k, v in os.environ.items() if not k.startswith("GPUPOOL_")}
-        return {**kept, "GPUPOOL_STATE_DIR": str(self.state), "GPUPOOL_TERMINATION_LOG": str(self.log),
-                **{k: str(v) for k, v in variables.items()}}
+        return {**kept, **{k: str(v) for k, v in variables.items()}}
 
-    def start(self, *command, env=None, wrapper=(), **popen):
+    def launch(self, *command, flags=()):
+        """Arguments that run `command` with this test's files; later flags win."""
+        return [LAUNCHER, "run", f"--state-dir={self.state}", f"--termination-log={self.log}", *flags, "--", *command]
+
+    def start(self, *command, flags=(), env=None, wrapper=(), **popen):
         """The launcher running `command`; killed at the end of the test if it still runs."""
         popen.setdefault("stdout", subprocess.PIPE)
         popen.setdefault("stderr", subprocess.PIPE)
         popen.setdefault("stdin", subprocess.DEVNULL)
-        process = subprocess.Popen([*wrapper, LAUNCHER, "run", "--", *command], env=self.environment(**(env or {})),
+        process = subprocess.Popen([*wrapper, *self.launch(*command, flags=flags)], env=self.environment(**(env or {})),
                                    **popen)
         self.addCleanup(self.finish, process)
         return process
@@ -50,8 +56,8 @@ class LauncherCase(unittest.TestCase):
         process.wait()
         self.assertTrue(select.select([descriptor], [], [], HANG_LIMIT)[0], "the command outlived the launcher")
 
-    def run_launcher(self, *command, env=None, wrapper=(), **popen):
-        process = self.start(*command, env=env, wrapper=wrapper, **popen)
+    def run_launcher(self, *command, **options):
+        process = self.start(*command, **options)
         out, err = process.communicate(timeout=HANG_LIMIT)
         return subprocess.CompletedProcess(command, process.returncode, out, err)
 
@@ -82,3 +88,8 @@ class LauncherCase(unittest.TestCase):
 
     def require_root(self):
         self.assertEqual(os.geteuid(), 0, "this test makes namespaces: run it as root")
+
+    def require_machines_pid_namespace(self):
+        """What a pod with hostPID is in. In a container these tests are skipped; those in a namespace of their own run."""
+        if os.stat("/proc/self/ns/pid").st_ino != MACHINES_PID_NAMESPACE:
+            self.skipTest("needs the machine's own PID namespace")

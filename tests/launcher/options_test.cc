@@ -2,33 +2,20 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gpupool::launcher {
 namespace {
 
-using Variables = std::map<std::string, std::string>;
+using Arguments = std::vector<std::string>;
 
-Expected<Options> parse(const std::vector<std::string>& arguments, const Variables& variables = {}) {
-  return parse_run(arguments, [&](const char* name) {
-    const auto found = variables.find(name);
-    return found == variables.end() ? nullptr : found->second.c_str();
-  });
-}
-
-TEST(Options, ReadsTheEnvironmentTheOperatorSets) {
-  const auto options = parse({"--", "python", "train.py"}, {{"GPUPOOL_STATE_DIR", "/s"},
-                                                            {"GPUPOOL_JOB", "resnet"},
-                                                            {"GPUPOOL_ATTEMPT", "4"},
-                                                            {"GPUPOOL_POD_NAME", "resnet-4-2"},
-                                                            {"GPUPOOL_NNODES", "3"},
-                                                            {"GPUPOOL_NPROC", "8"},
-                                                            {"GPUPOOL_MASTER_ADDR", "resnet-4-0.resnet-4"},
-                                                            {"GPUPOOL_MASTER_PORT", "1234"},
-                                                            {"GPUPOOL_MASTER_TIMEOUT", "7"},
-                                                            {"GPUPOOL_HOLD", "1"}});
+TEST(Options, ReadsTheFlagsTheOperatorGives) {
+  const auto options =
+      parse_run({"--state-dir=/s", "--job=resnet", "--attempt=4", "--pod-name=resnet-4-2", "--nnodes=3",
+                 "--nproc=8", "--master-addr=resnet-4-0.resnet-4", "--master-port=1234", "--master-timeout=7",
+                 "--hold", "--hold-seconds=5", "--result-bytes=1536", "--", "python", "train.py"});
   ASSERT_TRUE(options) << options.error();
   EXPECT_EQ(options->state_dir, "/s");
   EXPECT_EQ(options->job, "resnet");
@@ -40,61 +27,93 @@ TEST(Options, ReadsTheEnvironmentTheOperatorSets) {
   EXPECT_EQ(options->master_port, 1234);
   EXPECT_EQ(options->master_timeout_seconds, 7);
   EXPECT_TRUE(options->hold);
-  EXPECT_EQ(options->command, (std::vector<std::string>{"python", "train.py"}));
+  EXPECT_EQ(options->hold_seconds, 5);
+  EXPECT_EQ(options->result_bytes, 1536);
+  EXPECT_EQ(options->command, (Arguments{"python", "train.py"}));
 }
 
 TEST(Options, OneWorkerIsRankZeroWhateverItsPodIsCalled) {
-  const auto options = parse({"--", "true"}, {{"GPUPOOL_POD_NAME", "resnet-0-x7kd2"}, {"GPUPOOL_HOLD", ""}});
+  const auto options = parse_run({"--pod-name=resnet-0-x7kd2", "--hold=false", "--", "true"});
   ASSERT_TRUE(options) << options.error();
   EXPECT_EQ(options->node_rank, 0);
   EXPECT_EQ(options->master_addr, "localhost");
   EXPECT_FALSE(options->hold);
+  EXPECT_EQ(options->hold_seconds, 10);
+  EXPECT_EQ(options->result_bytes, 3072);
 }
 
-TEST(Options, FlagsWinOverVariablesAndTheCommandKeepsItsOwn) {
-  const auto options =
-      parse({"--nnodes=4", "--rank", "3", "--master-addr", "h", "--hold", "--", "cmd", "--rank", "--", ""},
-            {{"GPUPOOL_RANK", "1"}, {"GPUPOOL_POD_NAME", "x-2"}});
+TEST(Options, ValuesStandAloneOrAfterEqualsAndTheCommandKeepsItsOwn) {
+  const auto options = parse_run({"--nnodes=4", "--rank", "3", "--pod-name", "x-2", "--master-addr", "h",
+                                  "--hold", "--job", "--rank", "--", "cmd", "--rank", "--", ""});
   ASSERT_TRUE(options) << options.error();
+  EXPECT_EQ(options->nodes, 4);
   EXPECT_EQ(options->node_rank, 3);
+  EXPECT_EQ(options->job, "--rank");
   EXPECT_TRUE(options->hold);
-  EXPECT_EQ(options->command, (std::vector<std::string>{"cmd", "--rank", "--", ""}));
+  EXPECT_EQ(options->command, (Arguments{"cmd", "--rank", "--", ""}));
 }
 
 struct BadCase {
-  std::vector<std::string> arguments;
-  Variables variables;
+  Arguments arguments;
   std::string named;
 };
 
-TEST(Options, ErrorsNameTheFlagOrTheVariable) {
+TEST(Options, ErrorsNameTheFlag) {
   const std::vector<BadCase> cases = {
-      {{"--wrong", "--", "x"}, {}, "unknown flag --wrong"},
-      {{"--rank", "1x", "--nnodes", "2", "--", "x"}, {}, "--rank: '1x'"},
-      {{"--rank", "2", "--nnodes", "2", "--master-addr", "h", "--", "x"}, {}, "--rank: '2'"},
-      {{"--rank", "-1", "--", "x"}, {}, "--rank: '-1'"},
-      {{"--master-port=0", "--", "x"}, {}, "--master-port: '0'"},
-      {{"--master-port=99999999999", "--", "x"}, {}, "--master-port: '99999999999'"},
-      {{"--nproc=", "--", "x"}, {}, "--nproc: ''"},
-      {{"--attempt"}, {}, "--attempt: needs a value"},
-      {{"--attempt", "--", "x"}, {}, "--attempt: needs a value"},
-      {{"--hold=maybe", "--", "x"}, {}, "--hold: 'maybe'"},
-      {{"true"}, {}, "'true': write -- before the command"},
-      {{"--rank", "0"}, {}, "no command"},
-      {{"--"}, {}, "no command"},
-      {{"--", "x"}, {{"GPUPOOL_NNODES", "two"}}, "GPUPOOL_NNODES: 'two'"},
-      {{"--", "x"}, {{"GPUPOOL_MASTER_TIMEOUT", "-5"}}, "GPUPOOL_MASTER_TIMEOUT: '-5'"},
-      {{"--", "x"}, {{"GPUPOOL_NNODES", "2"}}, "--rank: needed"},
-      {{"--", "x"}, {{"GPUPOOL_NNODES", "2"}, {"GPUPOOL_POD_NAME", "a-2"}}, "GPUPOOL_POD_NAME: 'a-2'"},
-      {{"--", "x"}, {{"GPUPOOL_NNODES", "2"}, {"GPUPOOL_POD_NAME", "a"}}, "GPUPOOL_POD_NAME: 'a'"},
-      {{"--", "x"}, {{"GPUPOOL_NNODES", "2"}, {"GPUPOOL_POD_NAME", "a-"}}, "GPUPOOL_POD_NAME: 'a-'"},
-      {{"--", "x"}, {{"GPUPOOL_NNODES", "2"}, {"GPUPOOL_RANK", "0"}}, "--master-addr: needed"},
+      {{"--wrong", "--", "x"}, "unknown flag --wrong"},
+      {{"--rank", "1x", "--nnodes", "2", "--", "x"}, "--rank: '1x'"},
+      {{"--rank", "2", "--nnodes", "2", "--master-addr", "h", "--", "x"}, "--rank: '2'"},
+      {{"--rank", "-1", "--", "x"}, "--rank: '-1'"},
+      {{"--master-port=0", "--", "x"}, "--master-port: '0'"},
+      {{"--master-port=99999999999", "--", "x"}, "--master-port: '99999999999'"},
+      {{"--nproc=", "--", "x"}, "--nproc: ''"},
+      {{"--attempt"}, "--attempt: needs a value"},
+      {{"--attempt", "--", "x"}, "--attempt: needs a value"},
+      {{"--hold=maybe", "--", "x"}, "--hold: 'maybe'"},
+      {{"--hold-seconds=0", "--", "x"}, "--hold-seconds: '0'"},
+      {{"--hold-seconds=86401", "--", "x"}, "--hold-seconds: '86401'"},
+      {{"--result-bytes=127", "--", "x"}, "--result-bytes: '127'"},
+      {{"--result-bytes=3073", "--", "x"}, "--result-bytes: '3073'"},
+      {{"true"}, "'true': write -- before the command"},
+      {{"--rank", "0"}, "no command"},
+      {{"--"}, "no command"},
+      {{"--nnodes=two", "--", "x"}, "--nnodes: 'two'"},
+      {{"--master-timeout=-5", "--", "x"}, "--master-timeout: '-5'"},
+      {{"--nnodes=2", "--", "x"}, "--rank: needed"},
+      {{"--nnodes=2", "--pod-name=a-2", "--", "x"}, "--pod-name: 'a-2'"},
+      {{"--nnodes=2", "--pod-name=a", "--", "x"}, "--pod-name: 'a'"},
+      {{"--nnodes=2", "--pod-name=a-", "--", "x"}, "--pod-name: 'a-'"},
+      {{"--nnodes=2", "--pod-name=$(GPUPOOL_POD_NAME)", "--", "x"}, "--pod-name: '$(GPUPOOL_POD_NAME)'"},
+      {{"--nnodes=2", "--rank=0", "--", "x"}, "--master-addr: needed"},
   };
   for (const BadCase& bad : cases) {
-    const auto options = parse(bad.arguments, bad.variables);
+    const auto options = parse_run(bad.arguments);
     ASSERT_FALSE(options) << bad.named;
     EXPECT_NE(options.error().find(bad.named), std::string::npos) << options.error();
   }
+}
+
+TEST(Options, TheTerminationLogIsFoundAmongBadArguments) {
+  const std::vector<std::pair<Arguments, std::string>> cases = {
+      {{"--wrong", "--termination-log=/x", "--", "true"}, "/x"},
+      {{"--termination-log", "/x", "--nproc=0", "--", "true"}, "/x"},
+      {{"--termination-log=/x", "--termination-log=/y", "true"}, "/y"},
+      {{"--wrong", "--", "--termination-log=/x"}, "/dev/termination-log"},
+      {{"--termination-log", "--", "true"}, "/dev/termination-log"},
+      {{"--termination-log"}, "/dev/termination-log"},
+      {{"--termination-logs=/x"}, "/dev/termination-log"},
+      {{}, "/dev/termination-log"},
+  };
+  for (const auto& [arguments, path] : cases) {
+    ASSERT_FALSE(parse_run(arguments));
+    EXPECT_EQ(report_options(arguments).termination_log, path);
+  }
+}
+
+TEST(Options, TheSizeOfAResultIsFoundAmongBadArguments) {
+  EXPECT_EQ(report_options({"--wrong", "--result-bytes=200", "--", "true"}).result_bytes, 200);
+  EXPECT_EQ(report_options({"--result-bytes", "100", "--", "true"}).result_bytes, 3072);
+  EXPECT_EQ(report_options({"--result-bytes=x"}).result_bytes, 3072);
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ class Arguments(LauncherCase):
             done = self.call(*arguments)
             self.assertEqual(done.returncode, 0)
             for flag in ("state-dir", "termination-log", "job", "attempt", "rank", "pod-name", "nnodes", "nproc",
-                         "master-addr", "master-port", "master-timeout", "hold"):
+                         "master-addr", "master-port", "master-timeout", "hold", "hold-seconds",
+                         "result-bytes"):
                 self.assertIn(f"--{flag} ".encode(), done.stdout)
 
     def test_version(self):
@@ -29,12 +30,22 @@ class Arguments(LauncherCase):
             self.assertEqual(done.returncode, 2, arguments)
             self.assertIn(named, done.stderr)
 
-    def test_bad_variable_is_named_in_the_termination_message(self):
-        done = self.run_launcher("touch", str(self.dir / "ran"), env={"GPUPOOL_NPROC": "many"})
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("GPUPOOL_NPROC: 'many'", self.message()["message"])
-        self.assertEqual(self.message()["outcome"], "notStarted")
-        self.assertFalse((self.dir / "ran").exists())
+    def test_bad_flag_is_named_in_the_termination_message(self):
+        ran = self.dir / "ran"
+        for flags, named in ((["--nproc=many"], "--nproc: 'many'"), (["--nproc", "many"], "--nproc: 'many'"),
+                             (["--nope"], "unknown flag --nope")):
+            for log in (["--termination-log", str(self.log)], [f"--termination-log={self.log}"]):
+                self.log.write_text("")
+                done = self.call("run", *flags, *log, "--", "touch", str(ran))
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(named, self.message()["message"])
+                self.assertEqual((self.message()["outcome"], self.message()["exitCode"]), ("notStarted", 2))
+                self.assertFalse(ran.exists())
+
+    def test_message_about_bad_flags_is_as_long_as_asked_for(self):
+        self.call("run", "--result-bytes=150", f"--termination-log={self.log}", "--" + "x" * 500, "--", "true")
+        self.assertLessEqual(len(self.log.read_bytes()), 150)
+        self.assertEqual(self.message()["exitCode"], 2)
 
 
 class Install(LauncherCase):

@@ -3,7 +3,7 @@ import json
 import os
 import sys
 
-from launcher_case import LauncherCase
+from launcher_case import SHOW_ENVIRONMENT, LauncherCase
 
 
 class Command(LauncherCase):
@@ -23,10 +23,10 @@ class Command(LauncherCase):
         self.assertEqual(json.loads(done.stdout), arguments)
 
     def test_environment(self):
-        given = {"GPUPOOL_JOB": "resnet", "GPUPOOL_ATTEMPT": 3, "GPUPOOL_POD_NAME": "resnet-3-1", "GPUPOOL_NNODES": 2,
-                 "GPUPOOL_NPROC": 4, "GPUPOOL_MASTER_ADDR": "10.0.0.1", "GPUPOOL_MASTER_TIMEOUT": 0, "RANK": "user",
-                 "MINE": "kept a\nb"}
-        done = self.run_launcher(sys.executable, "-c", "import json,os; print(json.dumps(dict(os.environ)))", env=given)
+        flags = ["--job=resnet", "--attempt=3", "--pod-name=resnet-3-1", "--nnodes=2", "--nproc", "4",
+                 "--master-addr=10.0.0.1", "--master-timeout", "0"]
+        given = {"RANK": "user", "GPUPOOL_JOB": "user", "GPUPOOL_ATTEMPT": "user", "MINE": "kept a\nb"}
+        done = self.run_launcher(*SHOW_ENVIRONMENT, flags=flags, env=given)
         found = json.loads(done.stdout)
         expected = {"RANK": "4", "WORLD_SIZE": "8", "LOCAL_RANK": "0", "MASTER_ADDR": "10.0.0.1",
                     "MASTER_PORT": "29500", "PET_NNODES": "2", "PET_NODE_RANK": "1", "PET_NPROC_PER_NODE": "4",

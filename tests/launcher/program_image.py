@@ -30,15 +30,15 @@ class Image(LauncherCase):
         stub = DnsStub(ip, lambda name, kind: (NOERROR, [ip] if kind == A and name == "m-0.m.ns.svc" else []))
         self.addCleanup(stub.close)
         with socket.create_server((ip, 0)) as server:
-            variables = {"GPUPOOL_NNODES": "2", "GPUPOOL_POD_NAME": "m-1", "GPUPOOL_MASTER_ADDR": "m-0.m",
-                         "GPUPOOL_MASTER_PORT": str(server.getsockname()[1])}
+            flags = ["--nnodes=2", "--pod-name=m-1", "--master-addr=m-0.m",
+                     f"--master-port={server.getsockname()[1]}"]
 
             def run(*arguments):
                 return subprocess.run(["/usr/sbin/chroot", str(root), *arguments], capture_output=True,
-                                      timeout=HANG_LIMIT, check=False, env=variables)
+                                      timeout=HANG_LIMIT, check=False, env={})
 
             self.assertEqual(run("/launch", "install", "/gpupool").returncode, 0)
-            done = run("/gpupool/gpupool-launch", "run", "--", "/launch", "--version")
+            done = run("/gpupool/gpupool-launch", "run", *flags, "--", "/launch", "--version")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, rb"\Agpupool-launch ")
         self.assertIn('"exitCode":0', (root / "gpupool/result.json").read_text())

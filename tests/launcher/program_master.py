@@ -8,9 +8,9 @@ from launcher_case import HANG_LIMIT, LauncherCase
 
 
 class MasterCase(LauncherCase):
-    def variables(self, port, addr="127.0.0.1", **more):
-        return {"GPUPOOL_NNODES": 2, "GPUPOOL_POD_NAME": "job-0-1", "GPUPOOL_MASTER_ADDR": addr,
-                "GPUPOOL_MASTER_PORT": port, **more}
+    def gang(self, port, *more, addr="127.0.0.1"):
+        """Flags of rank 1 of 2; later ones win."""
+        return ["--nnodes=2", "--pod-name=job-0-1", f"--master-addr={addr}", f"--master-port={port}", *more]
 
     def bound_socket(self, family=socket.AF_INET, host="127.0.0.1"):
         """Holds a port on which nobody listens yet."""
@@ -27,7 +27,7 @@ class Numeric(MasterCase):
             server, port = self.bound_socket()
             server.listen()
             server.settimeout(HANG_LIMIT)
-            done = self.run_launcher("sh", "-c", "exit 5", env=self.variables(port, addr))
+            done = self.run_launcher("sh", "-c", "exit 5", flags=self.gang(port, addr=addr))
             self.assertEqual(done.returncode, 5)
             self.assertEqual(done.stderr, b"")
             connection = server.accept()[0]
@@ -38,29 +38,29 @@ class Numeric(MasterCase):
     def test_ipv6(self):
         server, port = self.bound_socket(socket.AF_INET6, "::1")
         server.listen()
-        self.assertEqual(self.run_launcher("true", env=self.variables(port, "::1")).returncode, 0)
+        self.assertEqual(self.run_launcher("true", flags=self.gang(port, addr="::1")).returncode, 0)
 
     def test_master_that_never_comes(self):
         _, port = self.bound_socket()
         ran = self.dir / "ran"
-        done = self.run_launcher("touch", str(ran), env=self.variables(port, GPUPOOL_MASTER_TIMEOUT=1))
+        done = self.run_launcher("touch", str(ran), flags=self.gang(port, "--master-timeout=1"))
         self.assertEqual(done.returncode, 124)
         result = self.assert_result(outcome="notStarted", exitCode=124, reason="MasterTimeout", rank=1)
         self.assertIn(f"port {port}: Connection refused", result["message"])
         self.assertFalse(ran.exists())
         self.assertFalse((self.state / "mark").exists())
         # And a restart repeats it, even if the master is there by now.
-        self.assertEqual(self.run_launcher("touch", str(ran), env=self.variables(port)).returncode, 124)
+        self.assertEqual(self.run_launcher("touch", str(ran), flags=self.gang(port)).returncode, 124)
         self.assertFalse(ran.exists())
 
     def test_timeout_zero_does_not_wait(self):
         _, port = self.bound_socket()
-        done = self.run_launcher("sh", "-c", "exit 5", env=self.variables(port, GPUPOOL_MASTER_TIMEOUT=0))
+        done = self.run_launcher("sh", "-c", "exit 5", flags=self.gang(port, "--master-timeout=0"))
         self.assertEqual(done.returncode, 5)
 
     def test_rank_0_does_not_wait(self):
         _, port = self.bound_socket()
-        done = self.run_launcher("sh", "-c", "exit 5", env=self.variables(port, GPUPOOL_RANK=0))
+        done = self.run_launcher("sh", "-c", "exit 5", flags=self.gang(port, "--rank=0"))
         self.assertEqual(done.returncode, 5)
 
 
@@ -68,10 +68,9 @@ class StandIn(MasterCase):
     """Rank 0 ended well and never listened: what holds its pod does."""
 
     def rank_0(self, port, code):
-        variables = {"GPUPOOL_NNODES": 2, "GPUPOOL_RANK": 0, "GPUPOOL_MASTER_ADDR": "127.0.0.1",
-                     "GPUPOOL_MASTER_PORT": port, "GPUPOOL_HOLD": 1}
-        self.assertEqual(self.run_launcher("sh", "-c", f"exit {code}", env=variables).returncode, code)
-        holding = self.start("sh", "-c", f"exit {code}", env=variables)  # as the kubelet starts it again
+        flags = self.gang(port, "--rank=0", "--hold", "--hold-seconds=600")
+        self.assertEqual(self.run_launcher("sh", "-c", f"exit {code}", flags=flags).returncode, code)
+        holding = self.start("sh", "-c", f"exit {code}", flags=flags)  # as the kubelet starts it again
         self.assertIn(b"not run again", holding.stderr.readline())
         return holding
 
@@ -85,7 +84,7 @@ class StandIn(MasterCase):
         holding = self.rank_0(port, 0)
         self.state = self.dir / "rank-1"
         self.state.mkdir()
-        done = self.run_launcher("sh", "-c", "exit 5", env=self.variables(port))
+        done = self.run_launcher("sh", "-c", "exit 5", flags=self.gang(port))
         self.assertEqual(done.returncode, 5)
         self.assertIsNone(holding.poll())
         holding.terminate()
@@ -96,7 +95,7 @@ class StandIn(MasterCase):
         holding = self.rank_0(port, 3)
         self.state = self.dir / "rank-1"
         self.state.mkdir()
-        done = self.run_launcher("true", env=self.variables(port, GPUPOOL_MASTER_TIMEOUT=1))
+        done = self.run_launcher("true", flags=self.gang(port, "--master-timeout=1"))
         self.assertEqual(done.returncode, 124)
         holding.terminate()
         holding.wait(HANG_LIMIT)
@@ -128,8 +127,8 @@ class ByName(MasterCase):
         self.addCleanup(stub.close)
         return stub
 
-    def start_waiting(self, *command, port, **more):
-        return self.start(*command, env=self.variables(port, self.NAME, **more), wrapper=self.wrapper)
+    def start_waiting(self, *command, port, flags=(), **options):
+        return self.start(*command, flags=self.gang(port, *flags, addr=self.NAME), wrapper=self.wrapper, **options)
 
     def test_every_failure_of_dns_is_tried_again(self):
         server, port = self.bound_socket(host=self.ip)
@@ -166,9 +165,18 @@ class ByName(MasterCase):
         self.serve(lambda name, kind: (NOERROR, ["::1"] if kind == AAAA else []))
         self.assertEqual(self.start_waiting("sh", "-c", "exit 5", port=port).wait(HANG_LIMIT), 5)
 
+    def test_variables_of_the_resolver_change_nothing(self):
+        server, port = self.bound_socket(host=self.ip)
+        server.listen()
+        stub = self.serve(lambda name, kind: (NOERROR, [self.ip] if kind == A and name == self.FULL else []))
+        process = self.start_waiting("sh", "-c", "exit 5", port=port, flags=["--master-timeout=10"],
+                                     env={"LOCALDOMAIN": "elsewhere", "RES_OPTIONS": "ndots:0"})
+        self.assertEqual(process.wait(HANG_LIMIT), 5)
+        self.assertEqual(stub.asked[0][0], self.FULL)
+
     def test_name_that_never_resolves(self):
         self.serve(lambda name, kind: (NXDOMAIN, []))
-        process = self.start_waiting("true", port=1, GPUPOOL_MASTER_TIMEOUT=1)
+        process = self.start_waiting("true", port=1, flags=["--master-timeout=1"])
         self.assertEqual(process.wait(HANG_LIMIT), 124)
         self.assertIn(f"{self.NAME}: no such name", self.result()["message"])
 

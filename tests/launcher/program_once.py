@@ -5,6 +5,8 @@ import subprocess
 
 from launcher_case import LauncherCase
 
+HOLD = ["--hold", "--hold-seconds=600"]  # longer than any test
+
 
 class SecondStart(LauncherCase):
     def command(self, code):
@@ -19,7 +21,7 @@ class SecondStart(LauncherCase):
         return path.read_text().count("ran") if path.exists() else 0
 
     def start_again(self, code, expected_runs):
-        """Repeats the result twice, then once more with HOLD, where it must wait for SIGTERM."""
+        """Repeats the result twice, then once more with --hold, where it must wait for SIGTERM."""
         first = self.result()
         for _ in range(2):
             self.log.write_text("")
@@ -29,7 +31,7 @@ class SecondStart(LauncherCase):
             self.assertEqual(self.result(), first)
         for stop in (signal.SIGTERM, signal.SIGINT):
             self.log.write_text("")
-            holding = self.start(*self.command(99), env={"GPUPOOL_HOLD": 1})
+            holding = self.start(*self.command(99), flags=HOLD)
             self.assertIn(b"not run again", holding.stderr.readline())
             self.assertEqual(self.result(), first)
             holding.send_signal(signal.SIGUSR1)  # not a reason to leave
@@ -49,7 +51,7 @@ class SecondStart(LauncherCase):
         self.start_again(17, 1)
 
     def test_first_start_ends_at_once_with_hold(self):
-        done = self.run_launcher(*self.command(3), env={"GPUPOOL_HOLD": 1})
+        done = self.run_launcher(*self.command(3), flags=["--hold"])
         self.assertEqual(done.returncode, 3)
 
     def test_after_command_not_found(self):
@@ -72,7 +74,7 @@ class SecondStart(LauncherCase):
 
     def test_after_interruption_with_hold(self):
         self.kill_while_running()
-        holding = self.start(*self.command(99), env={"GPUPOOL_HOLD": 1})
+        holding = self.start(*self.command(99), flags=HOLD)
         self.assertIn(b"interrupted", holding.stderr.readline())
         self.assert_result(outcome="interrupted")
         self.assert_stays(holding)
@@ -89,8 +91,8 @@ class SecondStart(LauncherCase):
 
     def test_killed_before_the_mark_runs_later(self):
         """A launcher that died before it began has run nothing: the next start does."""
-        waiting = self.start(*self.command(0), env={"GPUPOOL_NNODES": 2, "GPUPOOL_RANK": 1,
-                                                    "GPUPOOL_MASTER_ADDR": "127.0.0.1", "GPUPOOL_MASTER_PORT": 1})
+        waiting = self.start(*self.command(0), flags=["--nnodes=2", "--rank=1", "--master-addr=127.0.0.1",
+                                                      "--master-port=1"])
         while not (self.state / "result.json").exists():
             self.assertIsNone(waiting.poll())
         waiting.kill()

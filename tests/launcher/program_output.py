@@ -52,6 +52,21 @@ class Output(LauncherCase):
         self.assertGreater(len(tail), 1000)
         self.assertLessEqual(len(tail), 2048)
 
+    def test_result_is_as_long_as_asked_for(self):
+        for size in (128, 200, 300, 1536):
+            self.setUp()
+            flags = [f"--result-bytes={size}"]
+            self.run_launcher("sh", "-c", "seq 1000; exit 3", flags=flags)
+            result = self.assert_result(outcome="exited", exitCode=3)
+            text = self.log.read_bytes()
+            self.assertLessEqual(len(text), size)
+            if size >= 200:
+                self.assertRegex(result["tail"], r"(\A|\n)999\n1000\Z")
+                self.assertGreater(len(text), size - 5)
+            self.log.write_text("")
+            self.assertEqual(self.run_launcher("true", flags=flags).returncode, 3)  # repeats what it stored
+            self.assertEqual(self.log.read_bytes(), text)
+
     def test_tail_of_binary_output_is_valid(self):
         data = bytes(range(256)) * 100
         (self.dir / "data").write_bytes(data)

@@ -68,9 +68,8 @@ class PowerLoss(LauncherCase):
         self.assertEqual(json.loads(found["result.json"])["tail"], "output")
 
     def test_a_result_without_a_start_is_kept_too(self):
-        waiting = {"GPUPOOL_NNODES": 2, "GPUPOOL_RANK": 1, "GPUPOOL_MASTER_ADDR": "127.0.0.1",
-                   "GPUPOOL_MASTER_PORT": 1, "GPUPOOL_MASTER_TIMEOUT": 1}
-        self.assertEqual(self.run_launcher("true", env=waiting).returncode, 124)
+        waiting = ["--nnodes=2", "--rank=1", "--master-addr=127.0.0.1", "--master-port=1", "--master-timeout=1"]
+        self.assertEqual(self.run_launcher("true", flags=waiting).returncode, 124)
         found = self.found()
         self.assertEqual(set(found), {"result.json"})
         self.assertEqual(json.loads(found["result.json"])["reason"], "MasterTimeout")

@@ -54,6 +54,7 @@ class Signals(LauncherCase):
             self.assert_result(outcome="exited", exitCode=33)
 
     def test_stop_signal_that_kills_is_told(self):
+        self.require_machines_pid_namespace()  # where this test is outside the pod
         process = self.start_ready("echo ready; exec sleep 1000")
         process.terminate()
         self.assertEqual(process.wait(HANG_LIMIT), 143)
@@ -115,4 +116,4 @@ class PidOne(LauncherCase):
         children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         os.kill(int(children[0]), signal.SIGTERM)
         self.assertEqual(process.wait(HANG_LIMIT), 8)
-        self.assert_result(exitCode=8)
+        self.assert_result(exitCode=8, stopSignal=int(signal.SIGTERM))

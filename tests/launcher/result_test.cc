@@ -25,17 +25,17 @@ Result sample() {
 }
 
 TEST(Result, IsTheJsonTheOperatorReads) {
-  EXPECT_EQ(to_json(sample()),
-            R"({"version":1,"attempt":2,"rank":3,"outcome":"signaled","exitCode":137,"signal":9,)"
-            R"("reason":"Signaled","message":"killed by SIGKILL","startedAt":"1970-01-01T00:00:00Z",)"
-            R"("finishedAt":"1970-01-01T23:59:59Z","tail":"one\n\"two\"\\"})");
+  EXPECT_EQ(to_json(sample(), kMaxResultBytes),
+            R"({"version":1,"outcome":"signaled","exitCode":137,"signal":9,"attempt":2,"rank":3,)"
+            R"("finishedAt":"1970-01-01T23:59:59Z","startedAt":"1970-01-01T00:00:00Z",)"
+            R"("reason":"Signaled","message":"killed by SIGKILL","tail":"one\n\"two\"\\"})");
 }
 
 TEST(Result, LeavesOutWhatDoesNotApply) {
   Result result = sample();
   result.signal.reset();
   result.started_at.clear();
-  const std::string json = to_json(result);
+  const std::string json = to_json(result, kMaxResultBytes);
   EXPECT_EQ(json.find("signal\""), std::string::npos);
   EXPECT_EQ(json.find("startedAt"), std::string::npos);
 }
@@ -43,14 +43,14 @@ TEST(Result, LeavesOutWhatDoesNotApply) {
 TEST(Result, SaysThatItWasToldToStop) {
   Result result = sample();
   result.stop_signal = 15;
-  EXPECT_NE(to_json(result).find(R"("signal":9,"stopSignal":15,)"), std::string::npos);
+  EXPECT_NE(to_json(result, kMaxResultBytes).find(R"("signal":9,"stopSignal":15,)"), std::string::npos);
 }
 
 TEST(Result, TailIsCutAtTheStartOfALine) {
   Result result = sample();
   result.tail.clear();
   for (int i = 0; i < 1000; ++i) result.tail += "line " + std::to_string(1000 + i) + "\n";
-  const std::string json = to_json(result);
+  const std::string json = to_json(result, kMaxResultBytes);
   EXPECT_NE(json.find("\"tail\":\"line "), std::string::npos) << json;
   EXPECT_TRUE(json.ends_with("line 1998\\nline 1999\"}")) << json;
 }
@@ -59,7 +59,7 @@ TEST(Result, OneLongLineIsCutBetweenCharacters) {
   Result result = sample();
   result.tail = "x";
   for (int i = 0; i < 2000; ++i) result.tail += "€";
-  const std::string json = to_json(result);
+  const std::string json = to_json(result, kMaxResultBytes);
   EXPECT_NE(json.find("\"tail\":\"€"), std::string::npos) << json;
 }
 
@@ -70,14 +70,14 @@ TEST(Result, IsBoundedWhateverTheTexts) {
   result.reason = std::string(9000, '"');
   result.message = std::string(9000, '\\');
   result.tail = std::string(9000, '"') + "\n" + std::string(9000, '\\');
-  const std::string json = to_json(result);
-  EXPECT_LE(json.size(), kMaxResultBytes);
+  const std::string json = to_json(result, kMaxResultBytes);
+  EXPECT_LE(json.size(), std::size_t{kMaxResultBytes});
   EXPECT_GE(json.size(), kMaxTailBytes + 512);
   EXPECT_EQ(exit_code_in(json), 137);
 }
 
 TEST(Result, IsReadOnlyWhole) {
-  const std::string json = to_json(sample());
+  const std::string json = to_json(sample(), kMaxResultBytes);
   ASSERT_EQ(exit_code_in(json), 137);
   EXPECT_EQ(exit_code_in(json.substr(0, json.size() - 1)), std::nullopt);
   EXPECT_EQ(exit_code_in(json + std::string(100, '\0')), std::nullopt);
@@ -96,7 +96,7 @@ TEST(Timestamp, CountsLeapYearsAndCenturies) {
 TEST(Result, ExitCodeIsFoundDespiteHostileTexts) {
   Result result = sample();
   result.reason = "\"exitCode\":1,";
-  EXPECT_EQ(exit_code_in(to_json(result)), 137);
+  EXPECT_EQ(exit_code_in(to_json(result, kMaxResultBytes)), 137);
 }
 
 TEST(Result, ExitCodeOfSomethingElseIsNothing) {

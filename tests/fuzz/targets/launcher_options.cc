@@ -7,18 +7,13 @@
 using gpupool::fuzz::require;
 namespace launcher = gpupool::launcher;
 
-// Variables as NAME=value, then an empty line, then arguments, a line each.
+// Arguments, a line each.
 void fuzz_launcher_options(std::string_view input) {
-  std::map<std::string, std::string> variables;
-  for (auto line = gpupool::fuzz::take_line(input); !line.empty(); line = gpupool::fuzz::take_line(input)) {
-    const auto equals = line.find('=');
-    if (equals != std::string::npos) variables[line.substr(0, equals)] = line.substr(equals + 1);
-  }
-  const auto get = [&](const char* name) -> const char* {
-    const auto found = variables.find(name);
-    return found == variables.end() ? nullptr : found->second.c_str();
-  };
-  const auto options = launcher::parse_run(gpupool::fuzz::split(input, '\n'), get);
+  const auto arguments = gpupool::fuzz::split(input, '\n');
+  const int bytes = launcher::report_options(arguments).result_bytes;
+  require(bytes >= launcher::kMinResultBytes && bytes <= launcher::kMaxResultBytes,
+          "a result has a size it can have");
+  const auto options = launcher::parse_run(arguments);
   if (!options) return require(!options.error().empty(), "an error says why");
   require(options->node_rank >= 0 && options->node_rank < options->nodes, "a rank is one of the nodes'");
   require(options->master_port >= 1 && options->master_port <= 65535, "a port is a port");

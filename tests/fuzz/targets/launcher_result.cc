@@ -9,9 +9,10 @@
 using gpupool::fuzz::require;
 namespace launcher = gpupool::launcher;
 
-// What the launcher leaves, the operator reads: a number, then reason and message, a line each, then the
-// tail.
+// What the launcher leaves, the operator reads: how long it may be, attempt and exit code, a byte each, then
+// reason and message, a line each, then the tail.
 void fuzz_launcher_result(std::string_view input) {
+  const std::size_t limit = launcher::kMinResultBytes + 11 * std::size_t{gpupool::fuzz::take_byte(input)};
   launcher::Result result;
   result.attempt = static_cast<int>(gpupool::fuzz::take_byte(input)) << 20;
   result.exit_code = static_cast<int>(gpupool::fuzz::take_byte(input));
@@ -21,8 +22,8 @@ void fuzz_launcher_result(std::string_view input) {
   result.tail = launcher::clean_text(input);
   result.finished_at = "2026-01-02T03:04:05Z";
 
-  const auto json = launcher::to_json(result);
-  require(json.size() <= launcher::kMaxResultBytes, "it fits into a termination message");
+  const auto json = launcher::to_json(result, limit);
+  require(json.size() <= limit, "it fits into a termination message");
   require(gpupool::fuzz::is_json(json), "it is JSON");
   require(launcher::exit_code_in(json) == result.exit_code, "the launcher reads its own");
   const auto read = gpupool::planning::parse_worker_result(json);

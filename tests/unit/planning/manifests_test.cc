@@ -48,6 +48,16 @@ Made make(std::int64_t gpus, std::int64_t gpus_per_worker = 1, const std::string
   return {made.service.empty() ? Json() : Json::parse(made.service), std::move(workload), std::move(pod)};
 }
 
+// The launcher's own arguments: all before "--".
+std::vector<std::string> launcher_flags(const Json& pod) {
+  std::vector<std::string> flags;
+  for (const auto& word : pod["containers"][0]["command"]) {
+    if (word == "--") break;
+    flags.push_back(word);
+  }
+  return flags;
+}
+
 std::map<std::string, std::string> environment(const Json& pod) {
   std::map<std::string, std::string> values;
   for (const auto& entry : pod["containers"][0]["env"]) values[entry["name"]] = entry.value("value", "");
@@ -61,8 +71,10 @@ TEST(Manifests, OneWorkerIsAJobThatIsNotRepeated) {
   EXPECT_EQ(made.workload["spec"]["backoffLimit"], 0);
   EXPECT_EQ(made.workload["spec"]["podReplacementPolicy"], "Failed");
   EXPECT_EQ(made.pod["restartPolicy"], "Never");
-  EXPECT_EQ(environment(made.pod)["GPUPOOL_RANK"], "0");
-  EXPECT_EQ(environment(made.pod)["GPUPOOL_MASTER_ADDR"], "127.0.0.1");
+  EXPECT_THAT(launcher_flags(made.pod),
+              testing::ElementsAre("/gpupool/gpupool-launch", "run", "--job=job", "--attempt=2", "--nnodes=1",
+                                   "--nproc=1", "--master-addr=127.0.0.1", "--master-port=29500",
+                                   "--result-bytes=3072", "--rank=0"));
 }
 
 TEST(Manifests, GangIsAStatefulSetAndAHeadlessService) {
@@ -77,12 +89,13 @@ TEST(Manifests, GangIsAStatefulSetAndAHeadlessService) {
   EXPECT_EQ(service["publishNotReadyAddresses"], true);
   EXPECT_EQ(service["ports"][0]["protocol"], "TCP");
   EXPECT_EQ(service["selector"], Json({{api::kLease, "uid-job.3"}}));
-  auto values = environment(made.pod);
-  EXPECT_EQ(values["GPUPOOL_NNODES"], "2");
-  EXPECT_EQ(values["GPUPOOL_NPROC"], "2");
-  EXPECT_EQ(values["GPUPOOL_ATTEMPT"], "2");
-  EXPECT_EQ(values["GPUPOOL_MASTER_ADDR"], "job-3-0.job-3");
-  EXPECT_EQ(values["GPUPOOL_HOLD"], "1");
+  EXPECT_THAT(launcher_flags(made.pod),
+              testing::ElementsAre("/gpupool/gpupool-launch", "run", "--job=job", "--attempt=2", "--nnodes=2",
+                                   "--nproc=2", "--master-addr=job-3-0.job-3", "--master-port=29500",
+                                   "--result-bytes=3072", "--pod-name=$(GPUPOOL_POD_NAME)", "--hold"));
+  EXPECT_EQ(environment(made.pod)["GPUPOOL_ATTEMPT"], "2");
+  EXPECT_TRUE(environment(made.pod).contains("GPUPOOL_POD_NAME"))
+      << "set by the pod, so envFrom cannot set it";
 }
 
 TEST(Manifests, EverythingIsNamedLabelledAndOwned) {
@@ -135,8 +148,9 @@ TEST(Manifests, EveryTermOfTheAffinityRequiresTheLease) {
 
 TEST(Manifests, TheCommandIsWrappedWordByWord) {
   const auto worker = make(1, 1, kTemplate).pod["containers"][0];
-  EXPECT_EQ(worker["command"],
-            Json({"/gpupool/gpupool-launch", "run", "--", "sh", "-c", "echo 'a  b'\necho c", ""}));
+  const auto& words = worker["command"];
+  const auto end = std::find(words.begin(), words.end(), "--");
+  EXPECT_EQ(Json(std::vector<Json>(end, words.end())), Json({"--", "sh", "-c", "echo 'a  b'\necho c", ""}));
   EXPECT_FALSE(worker.contains("args"));
 }
 
@@ -149,6 +163,55 @@ TEST(Manifests, TheRestOfTheTemplateStays) {
   EXPECT_EQ(pod["initContainers"][0]["name"], kLauncherName);
   EXPECT_EQ(pod["initContainers"][0]["image"], "launcher:1");
   EXPECT_EQ(pod["initContainers"][1]["name"], "fetch");
+}
+
+Json launcher_of(const std::string& pod_spec) {
+  return make(1, 1, R"({"spec":)" + pod_spec + "}").pod["initContainers"][0];
+}
+
+TEST(Manifests, TheLaunchersContainerIsRestricted) {
+  const auto own = launcher_of(R"({"containers":[{"name":"train","command":["x"]}]})")["securityContext"];
+  EXPECT_EQ(own["allowPrivilegeEscalation"], false);
+  EXPECT_EQ(own["capabilities"], Json({{"drop", {"ALL"}}}));
+  EXPECT_EQ(own["runAsNonRoot"], true);
+  EXPECT_EQ(own["seccompProfile"]["type"], "RuntimeDefault");
+  EXPECT_FALSE(own.contains("runAsUser")) << "the image's own, or what the namespace's policy gives";
+  const auto as_root =
+      launcher_of(R"({"securityContext":{"runAsUser":0},"containers":[{"name":"train","command":["x"]}]})");
+  EXPECT_EQ(as_root["securityContext"]["runAsUser"], 65532);
+}
+
+TEST(Manifests, TheLaunchersContainerAsksForWhatTheWorkerAsks) {
+  EXPECT_EQ(launcher_of(R"({"containers":[{"name":"train","command":["x"]}]})")["resources"], Json::object());
+  const auto own = launcher_of(R"({"containers":[{"name":"train","command":["x"],"resources":{
+    "requests":{"cpu":"2","memory":"1Gi","example.com/fpga":"1"},
+    "limits":{"cpu":4,"memory":"2Gi","ephemeral-storage":"1Gi","nvidia.com/gpu":"1"}}}]})")["resources"];
+  EXPECT_EQ(own["requests"], Json({{"cpu", "2"}, {"memory", "1Gi"}}));
+  EXPECT_EQ(own["limits"], Json({{"cpu", 4}, {"memory", "2Gi"}, {"ephemeral-storage", "1Gi"}}));
+}
+
+TEST(Manifests, TheResultFitsIntoTheShareOfItsContainer) {
+  const auto bytes = [](int containers, int init) {
+    auto list = Json::array({{{"name", "train"}, {"command", {"x"}}}});
+    while (static_cast<int>(list.size()) < containers) list.push_back({{"name", "c"}});
+    Json spec = {{"containers", list}, {"initContainers", Json::array()}};
+    while (static_cast<int>(spec["initContainers"].size()) < init)
+      spec["initContainers"].push_back({{"name", "i"}});
+    return launcher_flags(make(1, 1, Json({{"spec", spec}}).dump()).pod)[8];
+  };
+  EXPECT_EQ(bytes(1, 0), "--result-bytes=3072");
+  EXPECT_EQ(bytes(2, 1), "--result-bytes=3072") << "four with the launcher's";
+  EXPECT_EQ(bytes(5, 2), "--result-bytes=1536") << "eight";
+  EXPECT_EQ(bytes(200, 0), "--result-bytes=128");
+}
+
+TEST(Manifests, AWorkerPodIsWhatTheWorkloadMakes) {
+  auto job = test::make_job("job", 2);
+  job.status.lease = test::make_lease(job, api::lease_state::kHeld, {"a"}, 3);
+  const auto pod = Json::parse(make_worker_pod(job, kOptions));
+  EXPECT_EQ(pod["kind"], "Pod");
+  EXPECT_EQ(pod["metadata"]["name"], "job-3-0");
+  EXPECT_EQ(pod["spec"], Json::parse(make_manifests(job, kOptions).workload)["spec"]["template"]["spec"]);
 }
 
 TEST(Manifests, PodsAreNeverDeletedByForce) {

@@ -33,6 +33,23 @@ TEST(WorkerResult, TruncatedAnywhereIsNoResult) {
     EXPECT_FALSE(parse_worker_result(whole.substr(0, size)).has_value()) << size;
 }
 
+TEST(WorkerResult, CutInItsTailStillTellsHowTheCommandEnded) {
+  const std::string whole =
+      R"({"version":1,"outcome":"exited","exitCode":127,"stopSignal":15,"attempt":2,"rank":3,)"
+      R"("finishedAt":"2026-01-02T03:04:05Z","reason":"Error","message":"a \"quoted\", {text","tail":"x\ny, \"attempt\":"})";
+  const auto needed = whole.find(",\"rank\"") + 1;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const auto result = parse_worker_result(whole.substr(0, size));
+    ASSERT_EQ(result.has_value(), size >= needed) << size;
+    if (!result) continue;
+    EXPECT_EQ(result->exit_code, 127);
+    EXPECT_EQ(result->stop_signal, 15);
+    EXPECT_EQ(result->attempt, 2);
+  }
+  EXPECT_FALSE(parse_worker_result(R"({"version":1,"outcome":"exited","exitCode":12)").has_value())
+      << "the rest of the number is missing";
+}
+
 class NotAResult : public testing::TestWithParam<const char*> {};
 
 TEST_P(NotAResult, IsIgnored) { EXPECT_FALSE(parse_worker_result(GetParam()).has_value()); }
