@@ -137,7 +137,8 @@ void on_stranger(const Change<api::Pod>& change, const Caches& caches, ForeignPo
   const auto node = caches.newest_nodes.get({"", pod.spec.node_name});
   if (node == nullptr || !marked(*node)) return;
   const auto lease = api::parse_lease_value(planning::lease_taint(*node));
-  if (lease && lease->job_uid == pod.metadata.label(api::kJobUidLabel)) return;
+  const auto job = caches.job_of(pod);
+  if (lease && job != nullptr && lease->job_uid == job->metadata.uid) return;
   foreign.came(change.after);
   queues.nodes.add(node->metadata.key());
 }

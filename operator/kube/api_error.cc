@@ -56,6 +56,8 @@ namespace {
 
 using base::ErrorCode;
 
+constexpr char kMissingRule[] = "; missing RBAC rule: ";
+
 struct ReasonCode {
   std::string_view reason;
   ErrorCode code;
@@ -182,7 +184,7 @@ base::Error api_error(const Call& call, const net::HttpResponse& response) {
     if (const auto wait = seconds_of(header->second)) error.retry_after = wait;
   }
   if (error.code == ErrorCode::kForbidden && is_missing_rule(call, error.message)) {
-    error.message += "; missing RBAC rule: " + call.rbac_rule();
+    error.message += kMissingRule + call.rbac_rule();
   }
   error.message = call.describe() + ": " + error.message;
   return error;
@@ -192,6 +194,21 @@ base::Error status_error(std::string_view status_json) {
   const auto status = parse_status(status_json);
   if (!status) return {ErrorCode::kParse, "not a Status: " + excerpt(status_json)};
   return from_status(*status, static_cast<int>(status->code));
+}
+
+bool is_refusal(const base::Error& error) {
+  return error.code == ErrorCode::kInvalid || error.code == ErrorCode::kBadRequest ||
+         error.code == ErrorCode::kForbidden;
+}
+
+bool is_missing_rule(const base::Error& error) {
+  return error.code == ErrorCode::kForbidden && error.message.find(kMissingRule) != std::string::npos;
+}
+
+// apiserver/pkg/admission/plugin/webhook/errors: NewDryRunUnsupportedErr.
+bool cannot_dry_run(const base::Error& error) {
+  return error.code == ErrorCode::kBadRequest &&
+         error.message.find("does not support dry run") != std::string::npos;
 }
 
 bool is_namespace_terminating(const base::Error& error) {

@@ -18,6 +18,16 @@ base::Error api_error(const Call& call, const net::HttpResponse& response);
 // The same for a Status alone, as in a watch's ERROR event. kParse if the text is no Status.
 base::Error status_error(std::string_view status_json);
 
+// True if the server looked at what it was sent and said no (400, 403, 422): sent again, it says the same
+// until somebody changes something.
+bool is_refusal(const base::Error& error);
+
+// True for the 403 of RBAC: this program lacks a permission, whatever was sent.
+bool is_missing_rule(const base::Error& error);
+
+// True if something in the cluster (a webhook with side effects) cannot answer requests with dryRun=All.
+bool cannot_dry_run(const base::Error& error);
+
 // True for the 403 that creates get in a namespace which is being deleted.
 bool is_namespace_terminating(const base::Error& error);
 

@@ -1,8 +1,11 @@
 #include "planning/assess_workers.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <iterator>
 #include <optional>
+#include <string_view>
 
 #include "api/v1alpha1/names.h"
 #include "planning/worker_result.h"
@@ -58,11 +61,40 @@ std::string disruption(const api::Pod& pod) {
   return pod.metadata.deleting() ? "the pod was deleted" : "";
 }
 
-// Reasons of the kubelet's admission (pkg/kubelet/lifecycle): a device plugin said no, or the node has fewer
-// devices than the scheduler believed ("OutOfgpupool.dev/vgpu").
+bool has_begun(const api::ContainerStatus& status) {
+  return status.state.running.has_value() || status.state.terminated.has_value() ||
+         status.last_state.terminated.has_value();
+}
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Reasons for which a kubelet does not have a pod now, but may have it later or elsewhere
+// (pkg/kubelet/lifecycle): a device plugin said no, the node has less than the scheduler believed
+// ("OutOfgpupool.dev/vgpu"), its labels or taints have changed. With any other reason it says the same again.
+bool may_pass(std::string_view why) {
+  constexpr std::array<std::string_view, 4> kPassing = {"UnexpectedAdmissionError", "TopologyAffinityError",
+                                                        "NodeAffinity", "TaintToleration"};
+  return why.starts_with("OutOf") || is_one_of(kPassing, why);
+}
+
+// Reasons with which a kubelet ends pods that run (eviction, nodeshutdown, preemption). Before 1.27 it may
+// drop their containers from the status then.
+bool ends_pods(std::string_view why) {
+  constexpr std::array<std::string_view, 6> kReasons = {"Evicted",  "Preempting",       "Terminated",
+                                                        "Shutdown", "DeadlineExceeded", "NodeShutdown"};
+  return is_one_of(kReasons, why);
+}
+
+// The kubelet did not admit the pod: nothing of it ever ran.
 bool was_refused(const api::Pod& pod) {
-  return pod.status.phase == "Failed" &&
-         (pod.status.reason == "UnexpectedAdmissionError" || pod.status.reason.starts_with("OutOf"));
+  const auto& status = pod.status;
+  return status.phase == "Failed" && !status.reason.empty() && !ends_pods(status.reason) &&
+         std::none_of(status.init_container_statuses.begin(), status.init_container_statuses.end(),
+                      has_begun) &&
+         std::none_of(status.container_statuses.begin(), status.container_statuses.end(), has_begun);
 }
 
 std::string describe_crash(const WorkerResult& result) {
@@ -84,6 +116,7 @@ WorkerView judge_result(WorkerView view, const WorkerResult& result, const api::
     const bool out_of_memory = last.reason == "OOMKilled";
     view.state = out_of_memory ? WorkerState::kCrashed : WorkerState::kLost;
     view.message = out_of_memory ? "was killed because it ran out of memory" : "was interrupted";
+    view.unexplained = !out_of_memory && !unseen(last);
     return view;
   }
   view.state = WorkerState::kCrashed;
@@ -91,9 +124,11 @@ WorkerView judge_result(WorkerView view, const WorkerResult& result, const api::
   if (last.reason == "OOMKilled") view.message = "ran out of memory: " + view.message;
   view.finished_at = result.finished_at;
   if (result.stop_signal != 0) {
-    // Somebody told it to stop first, so how it ended says nothing about the program.
+    // Told to stop from outside of the pod, so how it ended says nothing about the program.
     view.state = WorkerState::kLost;
-    view.message = "was told to stop by signal " + std::to_string(result.stop_signal);
+    view.message =
+        "was told to stop by signal " + std::to_string(result.stop_signal) + " from outside of its pod";
+    view.unexplained = true;
   }
   return view;
 }
@@ -109,6 +144,7 @@ WorkerView judge_end_without_result(WorkerView view, const api::ContainerTermina
   } else if (last.exit_code == kSigkillExit || last.exit_code == kSigtermExit) {
     view.state = WorkerState::kLost;
     view.message = "its launcher was killed (exit code " + code + ")";
+    view.unexplained = true;
   } else {
     view.state = WorkerState::kCrashed;
     view.message = "ended with code " + code + " (" + last.reason + ") and left no result" +
@@ -160,15 +196,18 @@ WorkerView assess_worker(const api::Pod& pod, const std::string& container, std:
     return view;
   }
   if (auto gone = disruption(pod); !gone.empty()) {
-    view.state = WorkerState::kLost;
-    view.message = std::move(gone);
     view.refused = was_refused(pod);
+    const bool for_good = view.refused && !may_pass(pod.status.reason) && !pod.metadata.deleting();
+    view.state = for_good ? WorkerState::kCrashed : WorkerState::kLost;
+    view.message = (for_good ? "was refused by the kubelet: " : "") + std::move(gone);
     return view;
   }
   if (evidence.result) return judge_result(std::move(view), *evidence.result, *evidence.last);
   if (evidence.last != nullptr) return judge_end_without_result(std::move(view), *evidence.last);
   if (worker != nullptr && worker->state.running) {
-    view.state = WorkerState::kRunning;
+    view.state = worker->restart_count > 0 ? WorkerState::kUnproven : WorkerState::kRunning;
+    if (view.state == WorkerState::kUnproven)
+      view.message = "was started again, and its node has not told how it had ended";
     return view;
   }
   if (const auto* init = failed_init(pod); init != nullptr && pod.status.phase == "Failed") {
@@ -227,18 +266,71 @@ std::vector<WorkerView> assess_workers(const std::vector<std::shared_ptr<const a
   return views;
 }
 
-bool has_ended(const api::Pod& pod) {
-  if (pod.status.phase == "Succeeded" || pod.status.phase == "Failed") return true;
-  if (!pod.metadata.deleting()) return false;
-  if (pod.spec.node_name.empty()) return true;
+namespace {
+
+bool all_terminated(const api::Pod& pod) {
   for (const auto* statuses : {&pod.status.init_container_statuses, &pod.status.container_statuses}) {
     for (const auto& status : *statuses) {
-      if (status.state.running) return false;
+      // Kubelets before 1.27 show one that they have removed already as waiting, after its end.
+      const bool removed = status.state.waiting && status.last_state.terminated;
+      if (!status.state.terminated && !removed) return false;
     }
   }
-  // The kubelet deletes with grace 0 once it has seen every container end. "terminated" alone is not enough:
-  // of a pod that always restarts, it may be the moment between two runs.
-  return pod.metadata.deletion_grace_period_seconds == 0;
+  return !pod.status.container_statuses.empty();
+}
+
+// kube-controller-manager's pod collector: the node is gone, or an administrator says that it is out of
+// service (node.kubernetes.io/out-of-service).
+bool ended_by_collector(const api::Pod& pod) {
+  return pod.status.phase == "Failed" &&
+         std::any_of(pod.status.conditions.begin(), pod.status.conditions.end(), [](const auto& condition) {
+           return condition.type == "DisruptionTarget" && condition.reason == "DeletionByPodGC";
+         });
+}
+
+}  // namespace
+
+bool has_ended(const api::Pod& pod) {
+  const auto& metadata = pod.metadata;
+  if (pod.spec.node_name.empty()) return metadata.deleting() || pod.status.phase == "Failed";
+  if (pod.status.phase == "Succeeded") return true;
+  if (pod.status.phase == "Failed") return !ended_by_collector(pod) || all_terminated(pod);
+  return metadata.deleting() && metadata.deletion_grace_period_seconds == 0 && all_terminated(pod);
+}
+
+namespace {
+
+// Of "v1.36.2-gke.1"; 0 if it cannot be read.
+int minor_of(std::string_view version) {
+  const auto dot = version.find('.');
+  if (dot == std::string_view::npos) return 0;
+  int minor = 0;
+  std::from_chars(version.data() + dot + 1, version.data() + version.size(), minor);
+  return minor;
+}
+
+}  // namespace
+
+bool never_began(const api::Pod& pod, const api::Node& node) {
+  constexpr int kFirstWithTerminalPhases = 27;
+  const auto& statuses = pod.status.container_statuses;
+  return std::none_of(statuses.begin(), statuses.end(), has_begun) &&
+         minor_of(node.status.node_info.kubelet_version.string()) < kFirstWithTerminalPhases;
+}
+
+bool is_unconfirmed(const api::Pod& pod) {
+  return pod.metadata.deleting() && pod.metadata.deletion_grace_period_seconds == 0 && !has_ended(pod);
+}
+
+std::vector<std::shared_ptr<const api::Pod>> unproven_pods(
+    const std::vector<std::shared_ptr<const api::Pod>>& pods, const std::string& id,
+    const std::string& container) {
+  std::vector<std::shared_ptr<const api::Pod>> found;
+  std::copy_if(pods.begin(), pods.end(), std::back_inserter(found), [&](const auto& pod) {
+    return pod->metadata.label(api::kLease) == id &&
+           assess_worker(*pod, container, 0).state == WorkerState::kUnproven;
+  });
+  return found;
 }
 
 bool is_between_runs(const api::Pod& pod) {

@@ -27,8 +27,21 @@ Step plan_deletion(const Observation& seen) {
 
 }  // namespace
 
+api::ObjectMeta metadata_of(const Child& child, const api::GpuJob& job) {
+  api::ObjectMeta metadata;
+  metadata.name = child.key.name;
+  metadata.ns = child.key.ns;
+  metadata.uid = child.uid;
+  metadata.owner_references = {
+      {std::string(api::GpuJob::kType.kind), job.metadata.name, job.metadata.uid, true}};
+  return metadata;
+}
+
 Step plan_job(const Observation& seen) {
   const auto& status = seen.job.status;
+  // Somebody took it off, for example `kubectl replace` with a file that does not have it.
+  const bool guarded = seen.job.metadata.deleting() || seen.job.metadata.has_finalizer(api::kLease);
+  if (status.lease && !guarded) return step::AddFinalizer{};
   if (auto first = take_new_nodes(seen)) return *std::move(first);
   if (auto lost = plan_lost_nodes(seen)) return *std::move(lost);
   if (seen.job.metadata.deleting()) return plan_deletion(seen);

@@ -5,6 +5,7 @@
 #include "api/v1alpha1/reasons.h"
 #include "planning/job_plan_steps.h"
 #include "planning/job_status.h"
+#include "planning/line_entry.h"
 
 namespace gpupool::planning {
 namespace {
@@ -34,8 +35,17 @@ bool may_have_started(const Observation& seen) {
   return unsaid && (!seen.blocked || shows_workers(seen));
 }
 
+std::string uid_of_workload(const Observation& seen) {
+  const auto found = std::find_if(seen.children.begin(), seen.children.end(), [&](const Child& child) {
+    return child.lease_id == seen.job.status.lease->id && child.type != &api::Service::kType &&
+           !child.deleting;
+  });
+  return found == seen.children.end() ? std::string() : found->uid;
+}
+
 Step begin_attempt(const Observation& seen) {
   auto status = seen.job.status;
+  status.lease->workload = uid_of_workload(seen);
   const auto& lease = *status.lease;
   if (!status.start_time) status.start_time = seen.now;
   status.attempts = lease.attempt + 1;
@@ -82,17 +92,9 @@ Step release(const Observation& seen, const std::string& outcome, const Problem&
   status.message = why.message;
   if (outcome == api::outcome::kSucceeded || outcome == api::outcome::kFailed)
     status.completion_time = seen.now;
-  const bool stalls = outcome == api::outcome::kQueued &&
-                      (why.reason == reason::kInvalidTemplate || why.reason == reason::kNameConflict ||
-                       why.reason == reason::kForbidden);
+  const bool stalls = outcome == api::outcome::kQueued && keeps_out_of_line(why.reason);
   settle_status(status, seen.job.metadata.generation, stalls ? std::optional(why) : std::nullopt, seen.now);
   return step::WriteStatus{std::move(status), Note{warning, why.reason, why.message}};
-}
-
-Step look_again(const Observation& seen) {
-  base::Duration after = std::chrono::seconds(5);
-  if (const auto loss = until_next_loss(seen)) after = std::min(after, *loss);
-  return step::Idle{after};
 }
 
 std::optional<Step> enforce_deadline(const Observation& seen) {
@@ -150,11 +152,35 @@ Step plan_taking(const Observation& seen) {
                  {reason::kStartingWorkers, "starting workers on " + nodes}, std::nullopt);
 }
 
+// Nodes are not held for workers that cannot be made: neither by a server that fails, nor behind an older
+// object that does not go away.
+constexpr std::int64_t kHeldSeconds = 30;
+constexpr base::Duration kTellLate = std::chrono::seconds(3);  // what is shorter nobody needs to know
+
+Step await_children(const Observation& seen) {
+  const auto& lease = *seen.job.status.lease;
+  const auto left = time_left(seen, lease.since, kHeldSeconds).value_or(base::Duration::zero());
+  const auto cause = seen.late_cause.empty() ? "the workers could not be created" : seen.late_cause;
+  if (left == base::Duration::zero())
+    return release(seen, api::outcome::kQueued, {reason::kCreateFailed, cause}, true);
+  const auto text = "workers on " + summarize_nodes(lease.nodes) + " cannot be created yet: ";
+  const bool tell = lease.since && seen.now >= *lease.since + kTellLate;
+  if (tell &&
+      !seen.job.status.message.starts_with(text)) {  // told once: the cause may name a port or a request
+    auto status = seen.job.status;
+    status.message = text + cause;
+    settle_status(status, seen.job.metadata.generation, std::nullopt, seen.now);
+    return step::WriteStatus{std::move(status)};
+  }
+  return step::Idle{std::min<base::Duration>(left, std::chrono::milliseconds(500))};
+}
+
 Step plan_held(const Observation& seen) {
   if (auto end = interrupt_before_workers(seen)) return *std::move(end);
   if (auto left = leave_nodes(seen)) return *std::move(left);
   if (auto waits = await_nodes(seen, nodes_to_await(seen))) return *std::move(waits);
   if (!seen.nodes_taken && !nodes_carry(seen)) return step::TakeNodes{};
+  if (seen.children_late) return await_children(seen);
   if (!seen.children_made) return step::CreateChildren{};
   return begin_attempt(seen);
 }
@@ -162,10 +188,11 @@ Step plan_held(const Observation& seen) {
 Step plan_restarting(const Observation& seen) {
   if (auto end = interrupt_before_workers(seen)) return *std::move(end);
   if (auto left = leave_nodes(seen)) return *std::move(left);
+  if (auto left = leave_stuck_nodes(seen)) return *std::move(left);
   const auto& lease = *seen.job.status.lease;
   if (auto drop = drop_stale_workers(seen, lease.id)) return *std::move(drop);
   if (auto waits = await_nodes(seen, nodes_to_await(seen))) return *std::move(waits);
-  if (stale_workers_run(seen, lease.id)) return look_again(seen);
+  if (stale_workers_run(seen, lease.id)) return await_kubelets(seen);
   if (!seen.live) return step::LookLive{};
   if (!seen.nodes_taken && !lease.shared()) return step::TakeNodes{{}, ended_pods(seen, lease.id)};
   if (lease.not_before && *lease.not_before > seen.now) {

@@ -4,6 +4,7 @@
 #include "api/v1alpha1/reasons.h"
 #include "planning/job_plan_steps.h"
 #include "planning/job_status.h"
+#include "planning/line_entry.h"
 #include "planning/manifests.h"
 
 namespace gpupool::planning {
@@ -11,10 +12,6 @@ namespace {
 
 namespace reason = api::reason;
 namespace phase = api::phase;
-using std::chrono::seconds;
-
-// A stall whose cause lies outside the job's spec is looked at again this often.
-constexpr auto kStallRetry = seconds(5);
 
 bool finished(const api::GpuJobStatus& status) {
   return status.phase == phase::kSucceeded || status.phase == phase::kFailed;
@@ -36,11 +33,11 @@ Step plan_finished(const Observation& seen) {
   return step::Idle{left};
 }
 
-Step stall(const Observation& seen, const Problem& problem) {
+Step stall(const Observation& seen, const Problem& problem, std::optional<base::Duration> again) {
   auto status = seen.job.status;
   status.phase = phase::kQueued;
   const bool news = status.reason != problem.reason || status.message != problem.message;
-  return settle(seen, std::move(status), problem, kStallRetry,
+  return settle(seen, std::move(status), problem, again,
                 news ? std::optional<Note>({true, problem.reason, problem.message}) : std::nullopt);
 }
 
@@ -82,18 +79,6 @@ Step take(const Observation& seen, const Verdict& verdict) {
                  {reason::kStartingWorkers, "starting workers on " + nodes}, std::nullopt);
 }
 
-// A kubelet would not have a worker: it knew of something that its reports have yet to show. The more often,
-// the longer.
-std::optional<base::Duration> back_off(const Observation& seen) {
-  constexpr std::int64_t kLongest = 5;  // doublings of a second
-  const auto& status = seen.job.status;
-  if (status.reason != reason::kPlacementRefused) return std::nullopt;
-  const auto* leased = api::find_condition(status.conditions, "Leased");
-  if (leased == nullptr) return std::nullopt;
-  const auto uncharged = std::clamp<std::int64_t>(status.attempts - status.failures, 1, kLongest);
-  return time_left(seen, leased->last_transition_time, std::int64_t{1} << uncharged);
-}
-
 Step plan_suspended(const Observation& seen) {
   auto status = seen.job.status;
   const bool news = status.phase != phase::kSuspended;
@@ -105,42 +90,42 @@ Step plan_suspended(const Observation& seen) {
                 news ? std::optional<Note>({false, reason::kSuspended, "suspended"}) : std::nullopt);
 }
 
-// A stall that the last lease ended in; it outlives the lease until its cause is gone.
-std::optional<Step> standing_stall(const Observation& seen) {
-  const auto* stalled = api::find_condition(seen.job.status.conditions, "Stalled");
-  if (stalled == nullptr || stalled->status != "True") return std::nullopt;
-  const Problem problem{stalled->reason.string(), stalled->message.string()};
-  const bool same_spec = stalled->observed_generation == seen.job.metadata.generation;
-  // What gpupool itself had against the template would have been found again: the pool has changed.
-  const bool by_server = !problem.message.starts_with("spec.template");
-  if (problem.reason == reason::kInvalidTemplate && same_spec && by_server) return stall(seen, problem);
-  if (problem.reason == reason::kNameConflict && !seen.name_conflict_gone) {
-    if (seen.blocked) return step::Idle{kStallRetry};
-    return step::CheckNameConflict{};
-  }
-  if (problem.reason == reason::kForbidden && stalled->last_transition_time &&
-      seen.now < *stalled->last_transition_time + kStallRetry) {
-    return step::Idle{kStallRetry};
-  }
-  return std::nullopt;
+// The last lease ended in a stall, which outlives it until its cause is gone. It is tried again without any
+// node (step::Rehearse). Nothing: the job may go on.
+std::optional<Step> stay_out_of_line(const Observation& seen) {
+  const auto stalled = standing_stall(seen.job);
+  if (!stalled) return std::nullopt;
+  if (!is_retried(*stalled)) return stall(seen, *stalled, std::nullopt);
+  if (seen.rehearsal.problem) return stall(seen, *seen.rehearsal.problem, retry_pause(seen.job, seen.now));
+  if (seen.rehearsal.done) return std::nullopt;
+  if (const auto left = until_retry(seen.job, seen.now); left > base::Duration::zero())
+    return step::Idle{left};
+  return step::Rehearse{};
 }
 
 }  // namespace
 
+bool asks_for_nodes(const Observation& seen) {
+  const auto& job = seen.job;
+  if (!wants_nodes(job) || seen.pool == nullptr || validate_job(job, seen.pool)) return false;
+  if (standing_stall(job) && (!seen.rehearsal.done || seen.rehearsal.problem)) return false;
+  return until_placed_again(job, seen.now) == base::Duration::zero();
+}
+
 Step plan_queued(const Observation& seen) {
   const auto& job = seen.job;
   if (finished(job.status)) return plan_finished(seen);
-  if (auto problem = validate_job(job, seen.pool)) return stall(seen, *problem);
+  if (auto problem = validate_job(job, seen.pool)) return stall(seen, *problem, std::nullopt);
   if (job.spec.suspend) return plan_suspended(seen);
   if (auto late = enforce_deadline(seen)) return *std::move(late);
-  if (auto stalled = standing_stall(seen)) return *std::move(stalled);
-  if (auto drop = drop_stale_workers(seen, "")) return *std::move(drop);
+  if (auto out = stay_out_of_line(seen)) return *std::move(out);
+  if (auto drop = drop_before_queue(seen)) return *std::move(drop);
   const auto until_deadline = time_left(seen, job.status.start_time, job.spec.active_deadline_seconds);
   if (seen.pool == nullptr) {
     return wait(seen, reason::kPoolNotFound, "there is no GpuPool " + job.spec.pool, until_deadline);
   }
-  if (const auto left = back_off(seen); left && *left > base::Duration::zero()) {
-    return step::Idle{until_deadline ? std::min(*left, *until_deadline) : *left};
+  if (const auto left = until_placed_again(job, seen.now); left > base::Duration::zero()) {
+    return step::Idle{until_deadline ? std::min(left, *until_deadline) : left};
   }
   if (!seen.verdict) return step::Idle{};
   if (seen.verdict->nodes.empty())

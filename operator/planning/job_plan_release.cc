@@ -16,6 +16,14 @@ bool node_is_gone(const Observation& seen, const api::Pod& pod) {
   return !pod.spec.node_name.empty() && seen.node(pod.spec.node_name) == nullptr;
 }
 
+bool is_over(const Observation& seen, const api::Pod& pod) {
+  if (has_ended(pod) || node_is_gone(seen, pod)) return true;
+  const auto node = pod.spec.node_name.empty() ? nullptr : seen.node(pod.spec.node_name);
+  if (node == nullptr || !pod.metadata.deleting() || !never_began(pod, *node)) return false;
+  const auto waited = seen.unconfirmed_for(pod, node->ready());  // counts from the deletion, not from grace 0
+  return is_unconfirmed(pod) && waited >= kNeverBegan;
+}
+
 bool on_lost_node(const Observation& seen, const api::Pod& pod) {
   const auto& lease = seen.job.status.lease;
   return lease && std::any_of(lease->lost.begin(), lease->lost.end(),
@@ -43,6 +51,8 @@ bool should_settle(const Observation& seen, const std::string& keep) {
 // next looks at all its pods, a minute later; a change of the pod reminds it.
 constexpr auto kForgotten = std::chrono::seconds(3);
 constexpr auto kHopeless = std::chrono::minutes(2);
+// A kubelet that is there needs less to confirm a deletion.
+constexpr auto kForced = std::chrono::seconds(10);
 
 bool is_forgotten(const Observation& seen, const api::Pod& pod) {
   if (!pod.metadata.deletion_timestamp || has_ended(pod)) return false;
@@ -80,25 +90,53 @@ api::GpuJobStatus after_release(const Observation& seen, api::GpuJobStatus statu
   return status;
 }
 
-// A node that falls silent while its worker ends holds up no other.
-std::optional<Step> leave_silent_nodes(const Observation& seen) {
-  std::set<std::string> stuck;
+// Nodes of the lease where a worker that has to end does not: the node is silent; or, for long, the kubelet
+// has not confirmed that a deleted pod is over, because it cannot or because somebody deleted it by force.
+struct Stuck {
+  std::set<std::string> silent;
+  std::set<std::string> unconfirmed;
+};
+
+Stuck stuck_nodes(const Observation& seen, const std::string& keep) {
+  Stuck stuck;
   const auto lost = lost_nodes(seen);
+  const auto& held = seen.job.status.lease->nodes;
   for (const auto& pod : seen.pods) {
     const auto& name = pod->spec.node_name;
+    if (pod->metadata.label(api::kLease) == keep || is_over(seen, *pod)) continue;
+    if (std::none_of(held.begin(), held.end(), [&](const auto& ref) { return ref.name == name; })) continue;
     const auto node = seen.node(name);
-    if (lost.contains(name) && !has_ended(*pod) && node != nullptr && !node->ready()) stuck.insert(name);
+    if (lost.contains(name) && node != nullptr && !node->ready()) {
+      stuck.silent.insert(name);
+    } else if (pod->metadata.deletion_timestamp && seen.now > *pod->metadata.deletion_timestamp + kHopeless) {
+      stuck.unconfirmed.insert(name);
+    }
   }
-  if (stuck.empty()) return std::nullopt;
+  return stuck;
+}
+
+std::string text_of(const Stuck& stuck) {
+  std::string text;
+  if (!stuck.silent.empty()) text = "lost " + join_names(stuck.silent) + " while a worker ended there";
+  if (stuck.unconfirmed.empty()) return text;
+  return text + (text.empty() ? "" : "; ") + "left " + join_names(stuck.unconfirmed) +
+         ": its kubelet has not confirmed that a deleted worker is over; it stays marked until it does, or "
+         "until its Node object is deleted";
+}
+
+// They hold up no other.
+std::optional<Step> leave_stuck(const Observation& seen) {
+  const auto stuck = stuck_nodes(seen, "");
+  auto names = stuck.silent;
+  names.insert(stuck.unconfirmed.begin(), stuck.unconfirmed.end());
+  if (names.empty()) return std::nullopt;
   if (!seen.live) return step::LookLive{};
   auto status = seen.job.status;
-  keep_as_lost(seen, stuck, *status.lease);
-  std::erase_if(status.lease->nodes, [&](const auto& node) { return stuck.contains(node.name); });
+  keep_as_lost(seen, names, *status.lease);
+  std::erase_if(status.lease->nodes, [&](const auto& node) { return names.contains(node.name); });
   if (status.lease->nodes.empty()) status = after_release(seen, std::move(status));
   settle_status(status, seen.job.metadata.generation, std::nullopt, seen.now);
-  return step::WriteStatus{
-      std::move(status),
-      Note{true, api::reason::kNodeLost, "lost " + join_names(stuck) + " while a worker ended there"}};
+  return step::WriteStatus{std::move(status), Note{true, api::reason::kNodeLost, text_of(stuck)}};
 }
 
 // Only our finalizer holds the job, and nothing is left for which it should.
@@ -112,10 +150,6 @@ bool maker_is_unseen(const Observation& seen, const api::Pod& pod) {
   if (seen.live || !seen.job.status.lease || seen.maker_deleted(pod)) return false;
   return std::none_of(seen.children.begin(), seen.children.end(),
                       [&](const Child& child) { return child.uid == pod.metadata.controller_uid(); });
-}
-
-bool is_over(const Observation& seen, const api::Pod& pod) {
-  return has_ended(pod) || node_is_gone(seen, pod);
 }
 
 // A controller that has yet to see that its StatefulSet or Job is deleted makes a pod anew as soon as the old
@@ -187,6 +221,13 @@ std::optional<Step> drop_stale_workers(const Observation& seen, const std::strin
   return drop;
 }
 
+std::optional<Step> drop_before_queue(const Observation& seen) {
+  auto drop = seen.dropped ? std::nullopt : drop_stale_workers(seen, "");
+  if (!drop) return std::nullopt;
+  if (auto* workers = std::get_if<step::DropWorkers>(&*drop)) workers->waits = false;
+  return drop;
+}
+
 bool stale_workers_run(const Observation& seen, const std::string& keep) {
   // One that is being deleted makes nothing any more; in the foreground it waits for its pods.
   const bool child = std::any_of(seen.children.begin(), seen.children.end(), [&](const Child& candidate) {
@@ -199,11 +240,44 @@ bool stale_workers_run(const Observation& seen, const std::string& keep) {
          });
 }
 
+std::optional<Step> leave_stuck_nodes(const Observation& seen) {
+  const auto stuck = stuck_nodes(seen, seen.job.status.lease->id);
+  if (stuck.unconfirmed.empty()) return std::nullopt;
+  if (!seen.live) return step::LookLive{};
+  return restart_without(seen, seen.job.status, stuck.unconfirmed, {api::reason::kNodeLost, text_of(stuck)});
+}
+
+Step await_kubelets(const Observation& seen) {
+  base::Duration after = std::chrono::seconds(5);
+  if (const auto loss = until_next_loss(seen)) after = std::min(after, *loss);
+  const auto forced = std::find_if(seen.pods.begin(), seen.pods.end(), [&](const auto& pod) {
+    return is_unconfirmed(*pod) && pod->metadata.deletion_timestamp &&
+           seen.now > *pod->metadata.deletion_timestamp + kForced;
+  });
+  if (forced == seen.pods.end()) return step::Idle{after};
+  // Reason and message stay: they may be the outcome.
+  auto status = seen.job.status;
+  api::Condition condition;
+  condition.type = "Reconciling";
+  condition.status = "True";
+  condition.observed_generation = seen.job.metadata.generation;
+  condition.reason = api::reason::kDeletedByForce;
+  condition.message =
+      "pod " + (*forced)->metadata.name + " was deleted without grace, and the kubelet of node " +
+      (*forced)->spec.node_name +
+      " has not confirmed that its processes have ended; the node stays marked until it does, or "
+      "until its Node object is deleted";
+  const auto text = condition.message.string();
+  api::set_condition(status.conditions, std::move(condition), seen.now);
+  if (status == seen.job.status) return step::Idle{after};
+  return step::WriteStatus{std::move(status), Note{true, api::reason::kDeletedByForce, text}};
+}
+
 Step plan_releasing(const Observation& seen) {
-  if (auto left = leave_silent_nodes(seen)) return *std::move(left);
+  if (auto left = leave_stuck(seen)) return *std::move(left);
   if (auto end = end_after_success(seen)) return *std::move(end);
   if (auto drop = drop_stale_workers(seen, "")) return *std::move(drop);
-  if (stale_workers_run(seen, "")) return look_again(seen);
+  if (stale_workers_run(seen, "")) return await_kubelets(seen);
   if (!seen.live && !seen.end_shown) return step::LookLive{};
   if (goes_with_its_nodes(seen.job)) return give_back(seen, std::nullopt);  // told by its going
   const auto& lease = *seen.job.status.lease;
@@ -215,13 +289,15 @@ std::optional<Step> plan_lost_nodes(const Observation& seen) {
   const auto& lease = seen.job.status.lease;
   if (!lease || lease->lost.empty()) return std::nullopt;
   const bool releasing = lease->state == api::lease_state::kReleasing;
-  if (auto drop = drop_stale_workers(seen, releasing ? "" : lease->id)) return drop;
+  const bool queued = !holds_nodes(seen.job.status);
+  if (auto drop = queued ? drop_before_queue(seen) : drop_stale_workers(seen, releasing ? "" : lease->id))
+    return drop;
   for (const auto& lost : lease->lost) {
     const auto node = seen.node(lost.name);
     const bool gone = node == nullptr || node->metadata.uid != lost.uid;
     const bool runs = std::any_of(seen.pods.begin(), seen.pods.end(), [&](const auto& pod) {
       return pod->metadata.label(api::kLease) == lost.id && pod->spec.node_name == lost.name &&
-             !has_ended(*pod);
+             !is_over(seen, *pod);
     });
     if (!gone && (runs || !node->ready())) continue;
     if (!seen.live) return step::LookLive{};

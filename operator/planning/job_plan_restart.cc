@@ -42,6 +42,7 @@ Step next_attempt(const Observation& seen, api::GpuJobStatus status, const Probl
   status.node_names = summarize_nodes(lease.nodes);
   status.master = master_address(seen.job, lease.id);
   status.workers = {};
+  lease.workload.clear();
   return advance(seen, std::move(status), state::kRestarting, phase::kRestarting, why,
                  Note{true, why.reason, why.message});
 }

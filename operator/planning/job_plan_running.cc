@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "api/core/workload.h"
+#include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "planning/assess_workers.h"
 #include "planning/job_plan_steps.h"
@@ -43,8 +44,7 @@ std::string of_rank(const WorkerView& view) {
   return "rank " + std::to_string(view.rank) + " " + view.message;
 }
 
-Step fail_attempt(const Observation& seen, const WorkerView& crash) {
-  auto status = seen.job.status;
+Step fail_attempt(const Observation& seen, api::GpuJobStatus status, const WorkerView& crash) {
   ++status.failures;
   const auto attempt = "attempt " + std::to_string(status.lease->attempt) + ": ";
   if (status.failures <= seen.job.spec.backoff_limit) {
@@ -55,6 +55,86 @@ Step fail_attempt(const Observation& seen, const WorkerView& crash) {
   status.completion_time = seen.now;
   return advance(seen, std::move(status), state::kReleasing, phase::kReleasing, why,
                  Note{true, why.reason, why.message});
+}
+
+// So many losses of a job that nothing explains are forgiven: a machine that goes down may stop its
+// containers before anybody can tell. More of them come from the program or its pod.
+constexpr std::int64_t kForgivenLosses = 3;
+
+Step lose_attempt(const Observation& seen, const WorkerView& lost) {
+  auto status = seen.job.status;
+  if (!lost.unexplained)
+    return restart(seen, std::move(status),
+                   {reason::kWorkerLost, of_rank(lost) + "; the attempt is not charged"});
+  const auto losses = ++status.unexplained_losses;
+  if (losses > kForgivenLosses) return fail_attempt(seen, std::move(status), lost);
+  return restart(
+      seen, std::move(status),
+      {reason::kWorkerLost, of_rank(lost) + "; the attempt is not charged (" + std::to_string(losses) +
+                                " of " + std::to_string(kForgivenLosses) + " losses without a known cause)"});
+}
+
+// One whose cause is known tells more than one that may follow from it.
+const WorkerView* first_loss(const Views& views) {
+  const WorkerView* found = nullptr;
+  for (const auto& view : views) {
+    if (view.state != WorkerState::kLost) continue;
+    if (!view.unexplained) return &view;
+    if (found == nullptr) found = &view;
+  }
+  return found;
+}
+
+// A launcher repeats its result after growing pauses; by then it has done so several times.
+constexpr base::Duration kLongestUnproven = std::chrono::minutes(10);
+
+base::Duration until_given_up(const Observation& seen) {
+  auto left = kLongestUnproven;
+  for (const auto& pod : unproven_pods(seen.pods, seen.job.status.lease->id, seen.worker_container))
+    left = std::min(left, kLongestUnproven - seen.unproven_for(*pod));
+  return std::max(left, base::Duration::zero());
+}
+
+std::optional<Step> give_up_on_result(const Observation& seen, const Views& views) {
+  const auto* unproven = first(views, WorkerState::kUnproven);
+  if (unproven == nullptr || until_given_up(seen) > base::Duration::zero()) return std::nullopt;
+  if (!seen.live) return step::LookLive{};
+  return restart(
+      seen, seen.job.status,
+      {reason::kWorkerLost, of_rank(*unproven) + " within 10 minutes; the attempt is not charged"});
+}
+
+// A worker that runs where the job holds nothing: something took off its pod what binds it to the lease.
+std::optional<Step> leave_other_nodes(const Observation& seen) {
+  const auto& lease = *seen.job.status.lease;
+  for (const auto& pod : seen.pods) {
+    const auto& name = pod->spec.node_name;
+    if (name.empty() || pod->metadata.label(api::kLease) != lease.id) continue;
+    if (std::any_of(lease.nodes.begin(), lease.nodes.end(),
+                    [&](const auto& ref) { return ref.name == name; }))
+      continue;
+    return release(seen, api::outcome::kQueued,
+                   {reason::kWorkerChanged,
+                    "pod " + pod->metadata.name + " came to node " + name +
+                        ", which the job does not hold: something in this cluster changes worker pods"},
+                   true);
+  }
+  return std::nullopt;
+}
+
+// The workload's controller makes no pod: the API server may refuse it, and tells only the controller why.
+constexpr base::Duration kPodsExpected = std::chrono::seconds(5);
+
+std::optional<Step> ask_about_pods(const Observation& seen, const Views& views) {
+  const auto& lease = *seen.job.status.lease;
+  if (seen.job.status.phase == phase::kRunning || first(views, WorkerState::kAbsent) == nullptr)
+    return std::nullopt;
+  if (seen.pod_rehearsal.problem)
+    return release(seen, api::outcome::kQueued, *seen.pod_rehearsal.problem, true);
+  if (seen.pod_rehearsal.done) return std::nullopt;
+  if (!lease.since || seen.now < *lease.since + kPodsExpected) return std::nullopt;
+  if (!seen.live) return step::LookLive{};
+  return step::RehearsePod{};
 }
 
 // How long the scheduler may find no room where room was reserved.
@@ -73,9 +153,9 @@ const WorkerView* starving(const Observation& seen, const Views& views) {
 // A kubelet did not admit a worker, or the scheduler found no place for it: the job is placed again.
 std::optional<Step> place_again(const Observation& seen, const Views& views) {
   const auto& lease = *seen.job.status.lease;
-  if (!lease.shared()) return std::nullopt;
-  const auto found =
-      std::find_if(views.begin(), views.end(), [](const WorkerView& view) { return view.refused; });
+  const auto found = std::find_if(views.begin(), views.end(), [](const WorkerView& view) {
+    return view.refused && view.state == WorkerState::kLost;
+  });
   const auto* worker = found == views.end() ? nullptr : &*found;
   if (worker == nullptr && time_left(seen, lease.since, kStarvationSeconds) == base::Duration::zero()) {
     worker = starving(seen, views);
@@ -148,10 +228,19 @@ bool only_ends(const api::GpuJobStatus& before, api::GpuJobStatus after) {
   return after == before;
 }
 
+// Says so in the status; the note, if that is news.
+std::optional<Note> await_result(const Observation& seen, const WorkerView& unproven,
+                                 api::GpuJobStatus& status) {
+  status.reason = reason::kWaitingForResult;
+  status.message = of_rank(unproven) + "; waiting for its result";
+  if (seen.job.status.reason == status.reason) return std::nullopt;
+  return Note{true, status.reason, status.message};
+}
+
 Step show_progress(const Observation& seen, const Views& views) {
   auto status = seen.job.status;
   const auto total = static_cast<std::int64_t>(views.size());
-  const auto running = count(views, WorkerState::kRunning);
+  const auto running = count(views, WorkerState::kRunning) + count(views, WorkerState::kUnproven);
   const auto succeeded = count(views, WorkerState::kSucceeded);
   auto again = time_left(seen, status.start_time, seen.job.spec.active_deadline_seconds);
   if (const auto loss = until_next_loss(seen)) again = again ? std::min(*again, *loss) : *loss;
@@ -168,6 +257,10 @@ Step show_progress(const Observation& seen, const Views& views) {
     status.reason = reason::kWorkersRunning;
     status.message = "attempt " + std::to_string(status.lease->attempt) + " is running";
     status.workers = {total, running, succeeded};
+    if (const auto* unproven = first(views, WorkerState::kUnproven)) {
+      if (auto told = await_result(seen, *unproven, status)) note = std::move(told);
+      again = again ? std::min(*again, until_given_up(seen)) : until_given_up(seen);
+    }
   } else {
     const auto left = time_left(seen, status.lease->since, seen.job.spec.start_timeout_seconds);
     const auto* pending = first(views, WorkerState::kPending);
@@ -180,6 +273,8 @@ Step show_progress(const Observation& seen, const Views& views) {
           true);
     }
     if (pending != nullptr && pending->message != "starting") status.message = text;
+    if (first(views, WorkerState::kAbsent) != nullptr)
+      again = again ? std::min(*again, kPodsExpected) : kPodsExpected;
     again = again ? std::min(*again, *left) : *left;
     if (starving(seen, views) != nullptr)
       again = std::min(*again, *time_left(seen, status.lease->since, kStarvationSeconds));
@@ -232,12 +327,13 @@ Step plan_running(const Observation& seen) {
   if (!given_up_nodes(seen).empty()) return *leave_nodes(seen);
   if (auto waits = bear_silent_nodes(seen, views)) return *std::move(waits);
   if (auto again = place_again(seen, views)) return *std::move(again);
-  if (const auto* lost = first(views, WorkerState::kLost)) {
-    return restart(seen, job.status, {reason::kWorkerLost, of_rank(*lost) + "; the attempt is not charged"});
-  }
-  if (const auto* crash = first_crash(views)) return fail_attempt(seen, *crash);
+  if (const auto* lost = first_loss(views)) return lose_attempt(seen, *lost);
+  if (const auto* crash = first_crash(views)) return fail_attempt(seen, job.status, *crash);
+  if (auto outside = leave_other_nodes(seen)) return *std::move(outside);
+  if (auto given_up = give_up_on_result(seen, views)) return *std::move(given_up);
   if (auto missing = missing_workers(seen, views)) return *std::move(missing);
   if (auto left = leave_closed_nodes(seen, views)) return *std::move(left);
+  if (auto asked = ask_about_pods(seen, views)) return *std::move(asked);
   if (!seen.nodes_taken && !seen.blocked && !nodes_carry(seen)) return step::TakeNodes{};
   if (!seen.blocked && service_is_missing(seen)) {
     if (!seen.live) return step::LookLive{};

@@ -21,9 +21,15 @@ Step plan_running(const Observation& seen);
 // job_plan_release.cc: Releasing, and the nodes in lease.lost in any state.
 Step plan_releasing(const Observation& seen);
 std::optional<Step> plan_lost_nodes(const Observation& seen);
+// Of a lease that waits for workers to end: goes on without nodes whose kubelet has not confirmed the end of
+// a deleted pod long after its grace. They keep their marks until it does. Nothing if there are none.
+std::optional<Step> leave_stuck_nodes(const Observation& seen);
 // Deletes children and ends pods of every lease value but `keep`, and lets go those that may; nothing if
 // there are none left for which that can be done now.
 std::optional<Step> drop_stale_workers(const Observation& seen, const std::string& keep);
+// The same, once in a pass, for a job that waits for nodes: what is left of its earlier leases holds it up no
+// longer than that, because nodes are kept for it meanwhile.
+std::optional<Step> drop_before_queue(const Observation& seen);
 // Those of other values than `keep` that are over and have our finalizer.
 Pods ended_pods(const Observation& seen, const std::string& keep);
 // Whether pods of other values than `keep` may still run, other than on lost nodes.
@@ -38,8 +44,9 @@ Step advance(const Observation& seen, api::GpuJobStatus status, const std::strin
 // ends every one.
 std::optional<Step> interrupt_before_workers(const Observation& seen);
 std::optional<Step> enforce_deadline(const Observation& seen);
-// The next step when nothing but the end of workers, or a loss, is to be waited for.
-Step look_again(const Observation& seen);
+// The next step when nothing but the end of workers, or a loss, is to be waited for. Tells people of pods
+// that were deleted by force.
+Step await_kubelets(const Observation& seen);
 
 // job_plan_nodes.cc. Names of the lease's nodes:
 // that are gone, were replaced under their name, or were not ready for longer than the pool allows;

@@ -200,6 +200,8 @@ MaybeProblem validate_job(const api::GpuJob& job, const api::GpuPool* pool) {
   if (auto problem = check_slice(job.spec, pool)) return problem;
   if (job.spec.pod_template.empty())
     return Problem{api::reason::kInvalidTemplate, "spec.template must be set"};
+  if (job.spec.pod_template.text == base::json::kTooDeep)
+    return Problem{api::reason::kInvalidTemplate, "spec.template is nested deeper than 200 levels"};
   const auto pod = base::json::read<api::PodTemplate>(job.spec.pod_template.text);
   if (!pod) return bad_template(pod.error().message);
   if (auto problem = check_placement(*pod)) return problem;

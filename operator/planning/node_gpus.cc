@@ -62,6 +62,12 @@ std::string lease_taint(const api::Node& node) {
   return {};
 }
 
+bool has_stray_lease_taint(const api::Node& node) {
+  return std::any_of(node.spec.taints.begin(), node.spec.taints.end(), [](const api::Taint& taint) {
+    return taint.key == api::kLease && taint.effect != api::kNoSchedule;
+  });
+}
+
 std::string pool_taint(const api::Node& node) {
   for (const auto& taint : node.spec.taints) {
     if (taint.key == api::kPoolTaint && taint.effect == api::kNoSchedule) return taint.value;
@@ -71,7 +77,7 @@ std::string pool_taint(const api::Node& node) {
 
 bool carries_lease(const api::Node& node, const std::string& id) {
   return lease_taint(node) == id && node.metadata.label(api::kNodeLeaseLabel) == id &&
-         node.metadata.annotations.contains(api::kLease);
+         node.metadata.annotations.contains(api::kLease) && !has_stray_lease_taint(node);
 }
 
 std::string gpu_mismatch(const PoolNode& node, const api::PoolGpus& wanted) {

@@ -37,10 +37,14 @@ std::int64_t worker_slots(const PoolNode& node, std::int64_t gpus_per_worker);
 // The value of our lease taint; empty if there is none.
 std::string lease_taint(const api::Node& node);
 
+// True if somebody has put a taint with our key and another effect than ours on the node: it would keep the
+// workers of the lease away, or end them.
+bool has_stray_lease_taint(const api::Node& node);
+
 // The pool named by our pool taint; empty if there is none.
 std::string pool_taint(const api::Node& node);
 
-// Taint, label and annotation of this lease value are all there.
+// Taint, label and annotation of this lease value are all there, and no stray taint is.
 bool carries_lease(const api::Node& node, const std::string& id);
 
 // Empty, or why the pool's `gpus` block refuses the node.

@@ -9,8 +9,8 @@ FULL_JOB_STATUS = {
     "observedGeneration": 3, "phase": "Running", "conditions": [CONDITION],
     "lease": {"id": UID + ".7", "state": "Releasing", "attempt": 2, "specHash": "0123456789abcdef",
               "slices": 3, "nodes": [{"name": "na", "uid": UID, "workers": 2}], "lost": [{"name": "nb", "uid": UID, "id": UID + ".6"}],
-              "outcome": "Failed", "since": TIME, "notBefore": TIME},
-    "leaseSequence": 7, "workers": {"total": 3, "running": 2, "succeeded": 1}, "attempts": 3, "failures": 2,
+              "workload": UID, "outcome": "Failed", "since": TIME, "notBefore": TIME},
+    "leaseSequence": 7, "workers": {"total": 3, "running": 2, "succeeded": 1}, "attempts": 3, "failures": 2, "unexplainedLosses": 1,
     "startTime": TIME, "completionTime": TIME, "reason": "WorkerFailed", "message": "text", "nodeNames": "na,nb",
     "master": "job-7-0.job-7:29500"}
 

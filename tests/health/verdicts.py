@@ -26,4 +26,12 @@ VERDICTS = {
 OF = {name: verdict for verdict, names in VERDICTS.items() for name in names}
 
 # Reasons that no fixture shows: nobody can bring them about at will, and others look the same.
-LIKE = {"NodeTaken": "gpujob-queued-waiting-for-nodes", "NodeCordoned": "gpujob-restarting-node-lost"}
+LIKE = {
+    "CreateFailed": "gpujob-placement-refused",
+    "DeletedByForce": "gpujob-restarting-worker-lost",
+    "NamespaceTerminating": "gpujob-queued-waiting-for-nodes",
+    "NodeCordoned": "gpujob-restarting-node-lost",
+    "NodeTaken": "gpujob-queued-waiting-for-nodes",
+    "WaitingForResult": "gpujob-running-waiting-for-lost-node",
+    "WorkerChanged": "gpujob-stalled-refused-template",
+}

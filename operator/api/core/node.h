@@ -28,9 +28,14 @@ struct NodeSpec {
   std::vector<Taint> taints;   // in the server's order: our patches address them by index
 };
 
+struct NodeInfo {
+  base::Word kubelet_version;  // v1.36.2
+};
+
 struct NodeStatus {
   std::map<std::string, std::string> allocatable;  // quantities
   std::vector<NodeCondition> conditions;
+  NodeInfo node_info;
 };
 
 struct Node {
@@ -74,10 +79,15 @@ struct Schema<api::NodeSpec> {
       std::array{field<&T::unschedulable>("unschedulable"), field<&T::taints>("taints")};
 };
 template <>
+struct Schema<api::NodeInfo> {
+  static constexpr auto fields = std::array{field<&api::NodeInfo::kubelet_version>("kubeletVersion")};
+};
+template <>
 struct Schema<api::NodeStatus> {
   using T = api::NodeStatus;
   static constexpr auto fields =
-      std::array{field<&T::allocatable>("allocatable"), field<&T::conditions>("conditions")};
+      std::array{field<&T::allocatable>("allocatable"), field<&T::conditions>("conditions"),
+                 field<&T::node_info>("nodeInfo")};
 };
 template <>
 struct Schema<api::Node> {

@@ -67,15 +67,6 @@ struct Pod {
   PodStatus status;
 };
 
-// Whether a Job or a StatefulSet controls it. Labels alone prove nothing: every kubelet may make mirror pods
-// with any labels in any namespace, but only such as its own node controls (NodeRestriction).
-inline bool is_of_workload(const Pod& pod) {
-  for (const auto& owner : pod.metadata.owner_references) {
-    if (owner.controller && (owner.kind == "Job" || owner.kind == "StatefulSet")) return true;
-  }
-  return false;
-}
-
 }  // namespace gpupool::api
 
 namespace gpupool::base::json {

@@ -85,6 +85,7 @@ struct Lease {
   std::int64_t slices = 0;  // of each worker; 0: whole nodes, exclusively
   std::vector<NodeRef> nodes;
   std::vector<LostNode> lost;
+  std::string workload;                      // UID of the Job or StatefulSet that makes its workers' pods
   std::string outcome;                       // in Releasing
   std::optional<base::WallTime> since;       // when `state` was entered
   std::optional<base::WallTime> not_before;  // in Restarting: the attempt does not start sooner
@@ -119,8 +120,9 @@ struct GpuJobStatus {
   base::Boxed<Lease> lease;
   std::int64_t lease_sequence = 0;  // the last n used
   WorkerCounts workers;
-  std::int64_t attempts = 0;  // begun so far
-  std::int64_t failures = 0;  // of those, the ones charged to backoffLimit
+  std::int64_t attempts = 0;            // begun so far
+  std::int64_t failures = 0;            // of those, the ones charged to backoffLimit
+  std::int64_t unexplained_losses = 0;  // of those, the ones lost for no reason that the cluster tells
   std::optional<base::WallTime> start_time;
   std::optional<base::WallTime> completion_time;
   std::string reason;
@@ -191,12 +193,17 @@ struct Schema<api::LostNode> {
 template <>
 struct Schema<api::Lease> {
   using T = api::Lease;
-  static constexpr auto fields =
-      std::array{field<&T::id>("id"),           field<&T::state>("state"),
-                 field<&T::attempt>("attempt"), field<&T::spec_hash>("specHash"),
-                 field<&T::slices>("slices"),   field<&T::nodes>("nodes"),
-                 field<&T::lost>("lost"),       field<&T::outcome>("outcome"),
-                 field<&T::since>("since"),     field<&T::not_before>("notBefore")};
+  static constexpr auto fields = std::array{field<&T::id>("id"),
+                                            field<&T::state>("state"),
+                                            field<&T::attempt>("attempt"),
+                                            field<&T::spec_hash>("specHash"),
+                                            field<&T::slices>("slices"),
+                                            field<&T::nodes>("nodes"),
+                                            field<&T::lost>("lost"),
+                                            field<&T::workload>("workload"),
+                                            field<&T::outcome>("outcome"),
+                                            field<&T::since>("since"),
+                                            field<&T::not_before>("notBefore")};
 };
 template <>
 struct Schema<api::WorkerCounts> {
@@ -215,6 +222,7 @@ struct Schema<api::GpuJobStatus> {
                                             field<&T::workers>("workers"),
                                             field<&T::attempts>("attempts"),
                                             field<&T::failures>("failures"),
+                                            field<&T::unexplained_losses>("unexplainedLosses"),
                                             field<&T::start_time>("startTime"),
                                             field<&T::completion_time>("completionTime"),
                                             field<&T::reason>("reason"),

@@ -19,6 +19,10 @@ inline constexpr char kInvalidTemplate[] = "InvalidTemplate";
 inline constexpr char kNameConflict[] = "NameConflict";
 inline constexpr char kSpecChanged[] = "SpecChanged";
 inline constexpr char kForbidden[] = "Forbidden";
+inline constexpr char kCreateFailed[] = "CreateFailed";  // the API server fails to create the workers
+inline constexpr char kWorkerChanged[] =
+    "WorkerChanged";  // an admission policy takes the lease's nodes off pods
+inline constexpr char kNamespaceTerminating[] = "NamespaceTerminating";
 inline constexpr char kInvalidNodeNamePattern[] = "InvalidNodeNamePattern";
 inline constexpr char kInvalidNodeSelector[] = "InvalidNodeSelector";
 inline constexpr char kSliceInExclusivePool[] = "SliceInExclusivePool";
@@ -29,7 +33,9 @@ inline constexpr char kTakingNodes[] = "TakingNodes";
 inline constexpr char kStartingWorkers[] = "StartingWorkers";
 inline constexpr char kWorkersRunning[] = "WorkersRunning";
 inline constexpr char kWaitingForLostNode[] = "WaitingForLostNode";  // nodeReplacement: Never
-inline constexpr char kNodeTaken[] = "NodeTaken";  // somebody else holds a node this job chose
+inline constexpr char kNodeTaken[] = "NodeTaken";                // somebody else holds a node this job chose
+inline constexpr char kWaitingForResult[] = "WaitingForResult";  // a worker has ended, nobody saw how
+inline constexpr char kDeletedByForce[] = "DeletedByForce";      // and no kubelet has said that it is over
 
 // How an attempt or a job ended.
 inline constexpr char kCompleted[] = "Completed";

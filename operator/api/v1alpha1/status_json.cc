@@ -15,6 +15,8 @@ Json time_or_null(const std::optional<base::WallTime>& time) {
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
+Json number_or_null(std::int64_t number) { return number == 0 ? Json(nullptr) : Json(number); }
+
 Json to_json(const std::vector<Condition>& conditions) {
   auto list = Json::array();
   for (const auto& condition : conditions) {
@@ -44,9 +46,10 @@ Json to_json(const base::Boxed<Lease>& lease) {
           {"state", lease->state},
           {"attempt", lease->attempt},
           {"specHash", lease->spec_hash},
-          {"slices", lease->slices > 0 ? Json(lease->slices) : Json(nullptr)},
+          {"slices", number_or_null(lease->slices)},
           {"nodes", nodes},
           {"lost", lost.empty() ? Json(nullptr) : lost},
+          {"workload", text_or_null(lease->workload)},
           {"outcome", text_or_null(lease->outcome)},
           {"since", time_or_null(lease->since)},
           {"notBefore", time_or_null(lease->not_before)}};
@@ -73,6 +76,7 @@ std::string status_patch(const std::string& resource_version, const GpuJobStatus
                                     {"succeeded", status.workers.succeeded}}},
                                   {"attempts", status.attempts},
                                   {"failures", status.failures},
+                                  {"unexplainedLosses", number_or_null(status.unexplained_losses)},
                                   {"startTime", time_or_null(status.start_time)},
                                   {"completionTime", time_or_null(status.completion_time)},
                                   {"reason", text_or_null(status.reason)},

@@ -12,6 +12,7 @@
 #include "api/v1alpha1/names.h"
 #include "controllers/cluster/newest.h"
 #include "controllers/cluster/pool_placement.h"
+#include "planning/worker_identity.h"
 #include "runtime/cache/informer.h"
 
 namespace gpupool::controllers {
@@ -46,8 +47,8 @@ struct Caches {
         newest_jobs(jobs.store()),
         newest_nodes(nodes.store()) {
     pods.store().add_index(kByJobUid, [](const api::Pod& pod) {
-      return api::is_of_workload(pod) ? std::vector{pod.metadata.label(api::kJobUidLabel)}
-                                      : std::vector<std::string>();
+      return planning::maker_of(pod) != nullptr ? std::vector{pod.metadata.label(api::kJobUidLabel)}
+                                                : std::vector<std::string>();
     });
     index_by_job(stateful_sets.store());
     index_by_job(batch_jobs.store());
@@ -85,7 +86,30 @@ struct Caches {
     return report;
   }
 
+  // The job whose worker the pod is (planning::is_worker); null if it is none of a living job.
+  std::shared_ptr<const api::GpuJob> job_of(const api::Pod& pod) const {
+    auto job = newest_jobs.get({pod.metadata.ns, pod.metadata.label(api::kJobNameLabel)});
+    return job != nullptr && is_worker(pod, *job) ? job : nullptr;
+  }
+  // All workers of the job.
+  std::vector<std::shared_ptr<const api::Pod>> workers_of(const api::GpuJob& job) const {
+    auto found = pods.store().by_index(kByJobUid, job.metadata.uid);
+    std::erase_if(found, [&](const auto& pod) { return !is_worker(*pod, job); });
+    return found;
+  }
+
  private:
+  bool is_worker(const api::Pod& pod, const api::GpuJob& job) const {
+    const auto* const maker = planning::maker_of(pod);
+    if (maker == nullptr) return false;
+    const api::ObjectKey key{pod.metadata.ns, maker->name};
+    if (maker->kind == api::BatchJob::kType.kind) {
+      const auto found = batch_jobs.store().get(key);
+      return planning::is_worker(pod, job, found == nullptr ? nullptr : &found->metadata);
+    }
+    const auto found = stateful_sets.store().get(key);
+    return planning::is_worker(pod, job, found == nullptr ? nullptr : &found->metadata);
+  }
   static runtime::ReflectorOptions workers() {
     runtime::ReflectorOptions options;
     options.label_selector = api::kJobUidLabel;

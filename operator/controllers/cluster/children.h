@@ -20,6 +20,7 @@ namespace gpupool::controllers {
 struct ChildOptions {
   std::string gpu_resource;
   std::optional<std::int64_t> max_grace_seconds;
+  bool shared = false;  // the pool shares its nodes
 };
 
 // The Job, StatefulSet and Service of a GpuJob. Thread-safe.
@@ -29,8 +30,9 @@ class Children {
   Children(kube::Client& client, Caches& caches, base::Clock& clock, std::string launcher_image);
 
   struct Made {
-    bool complete = false;                     // all exist and are ours
-    std::optional<planning::Problem> problem;  // a person has to act; neither: wait, an old one is going away
+    bool complete = false;                                    // all exist and are ours
+    std::optional<planning::Problem> problem = std::nullopt;  // a person has to act
+    std::string waits_for = {};  // neither: what is in the way, and is going away
   };
   // Plain POSTs: a foreign object is never taken over.
   base::Result<Made> create(const api::GpuJob& job, const ChildOptions& options, std::stop_token stop);
@@ -38,8 +40,14 @@ class Children {
   base::Result<Made> create_service(const api::GpuJob& job, const ChildOptions& options,
                                     std::stop_token stop);
 
-  // True when nobody else has the names that the job's last lease wanted.
-  base::Result<bool> names_are_free(const api::GpuJob& job, std::stop_token stop);
+  // Whether the server would have the children and a pod of a job that holds nothing, without creating any
+  // (dryRun=All): nothing, or what it says. options: of the lease that the job would have.
+  base::Result<std::optional<planning::Problem>> rehearse(const api::GpuJob& job, const ChildOptions& options,
+                                                          std::stop_token stop);
+  // The same of one pod of the lease that the job has. One request.
+  base::Result<std::optional<planning::Problem>> rehearse_pod(const api::GpuJob& job,
+                                                              const ChildOptions& options,
+                                                              std::stop_token stop);
 
   // Background propagation; a child that is gone or another one by now is fine.
   base::Result<void> remove(const planning::Child& child, std::stop_token stop);
@@ -51,6 +59,9 @@ class Children {
   base::Result<std::vector<planning::Child>> live(const api::GpuJob& job, std::stop_token stop);
 
  private:
+  planning::ManifestOptions manifest_options(const ChildOptions& options) const;
+  // True when nobody else has the names that the job's last lease wanted.
+  base::Result<bool> names_are_free(const api::GpuJob& job, std::stop_token stop);
   // What the server's answer to a create says of the child.
   base::Result<Made> judge(const api::ResourceType& type, const api::GpuJob& job,
                            const base::Result<api::Service>& made);

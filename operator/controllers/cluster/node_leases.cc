@@ -28,7 +28,8 @@ std::string take_patch(const api::Node& node, const std::string& value, const st
 std::string strip_patch(const api::Node& node) {
   const bool label = node.metadata.labels.contains(api::kNodeLeaseLabel);
   const bool annotation = node.metadata.annotations.contains(api::kLease);
-  if (planning::lease_taint(node).empty() && !label && !annotation) return {};
+  const bool taint = !planning::lease_taint(node).empty() || planning::has_stray_lease_taint(node);
+  if (!taint && !label && !annotation) return {};
   kube::JsonPatch patch;
   patch.only_if_version(node.metadata.resource_version);
   patch_taint(patch, node.spec.taints, api::kLease, std::nullopt);

@@ -9,6 +9,7 @@
 #include "planning/assess_workers.h"
 #include "planning/job_status.h"
 #include "planning/job_validation.h"
+#include "planning/line_entry.h"
 #include "planning/replace_nodes.h"
 
 namespace gpupool::controllers {
@@ -20,7 +21,9 @@ namespace reason = api::reason;
 bool is_occupied(const Caches& caches, const api::Node& node) {
   if (!planning::lease_taint(node).empty()) return true;
   const auto pods = caches.pods.store().by_index(kByNode, node.metadata.name);
-  return std::any_of(pods.begin(), pods.end(), [](const auto& pod) { return !planning::has_ended(*pod); });
+  return std::any_of(pods.begin(), pods.end(), [&](const auto& pod) {
+    return !planning::has_ended(*pod) && caches.job_of(*pod) != nullptr;
+  });
 }
 
 std::size_t hash_of(const std::string& uid) { return std::hash<std::string>()(uid); }
@@ -161,6 +164,8 @@ PoolQueue::Job PoolQueue::exchange_known(const api::ObjectKey& key, const Job& j
     jobs_.insert(job);
   } else {
     invalid_.erase(key);
+    aside_.erase(key);
+    asking_.erase(key);
   }
   return before;
 }
@@ -203,7 +208,9 @@ void PoolQueue::work_in_job(const api::ObjectKey& key) {
   } else {
     state->holding.erase(key);
   }
-  if (!is_valid(*job, before, *state) || !planning::wants_nodes(*job)) {
+  const bool in_line = is_valid(*job, before, *state) && planning::wants_nodes(*job) &&
+                       !aside_.contains(key) && (asking_.contains(key) || planning::stands_in_line(*job));
+  if (!in_line) {
     state->remove_waiting(key, job->status.lease ? job->status.lease->nodes : std::vector<api::NodeRef>());
   } else if (!granted_.contains(key)) {
     state->put_waiting(job, arrival_of(job->metadata.uid));
@@ -263,7 +270,11 @@ planning::Verdict PoolQueue::verdict(const api::GpuJob& job) {
     if (still != nullptr && *still == granted->second) return *still;
     drop_grant(key);
   }
-  if (state->line().find(key) == nullptr) work_in_job(key);  // the watch has yet to announce it
+  aside_.erase(key);
+  if (state->line().find(key) == nullptr) {  // the watch has yet to announce it, or it waits elsewhere
+    asking_.insert(key);
+    work_in_job(key);
+  }
   const auto found = by_line ? state->verdict(key) : verdict_on_slices(*state, key);
   if (!found) return {{}, reason::kWaitingForNodes, "waiting for its turn"};
   if (!found->nodes.empty()) {
@@ -293,9 +304,21 @@ std::vector<api::NodeRef> PoolQueue::replace(const api::GpuJob& job, const std::
 
 void PoolQueue::settle(const api::ObjectKey& job) {
   const std::lock_guard lock(mutex_);
-  if (!granted_.contains(job)) return;
+  const bool asked = asking_.erase(job) > 0;
+  if (!asked && !granted_.contains(job)) return;
   work_in_changes();
   drop_grant(job);
+  if (asked) work_in_job(job);
+}
+
+void PoolQueue::step_aside(const api::ObjectKey& job) {
+  const std::lock_guard lock(mutex_);
+  asking_.erase(job);
+  if (jobs_.find(job) == jobs_.end()) return;
+  aside_.insert(job);
+  work_in_changes();
+  drop_grant(job);
+  work_in_job(job);
 }
 
 std::vector<api::ObjectKey> PoolQueue::changed_jobs(const std::string& pool) {

@@ -34,13 +34,16 @@ class PoolQueue {
  public:
   explicit PoolQueue(const Caches& caches) : caches_(caches), slices_(caches) {}
 
-  // What a job that holds nothing gets; nodes in the answer are granted to it.
+  // What a job gets that would take nodes at once (planning::asks_for_nodes); nodes in the answer are granted
+  // to it.
   planning::Verdict verdict(const api::GpuJob& job);
   // The nodes of a lease with the lost ones replaced; granted like a verdict. Empty if there are not enough,
   // and in a sharing pool.
   std::vector<api::NodeRef> replace(const api::GpuJob& job, const std::vector<std::string>& kept);
   // The job's newest status is in the cache; its grant, if any, ends.
   void settle(const api::ObjectKey& job);
+  // The same; but what the job wanted to write was refused. It leaves the line until it asks again.
+  void step_aside(const api::ObjectKey& job);
   // Jobs of the pool whose verdict is news to them.
   std::vector<api::ObjectKey> changed_jobs(const std::string& pool);
   // Nothing if there is no such pool.
@@ -94,6 +97,8 @@ class PoolQueue {
   std::map<std::string, PoolState> pools_;
   std::set<Job, runtime::InKeyOrder> jobs_;  // as they were worked in
   std::set<api::ObjectKey> invalid_;         // of those
+  std::set<api::ObjectKey> aside_;           // step_aside()
+  std::set<api::ObjectKey> asking_;          // in the line because they asked, until they are settled
   std::unordered_map<std::string, KnownNode> nodes_;
   std::unordered_map<std::string, Holders> holders_;                   // by node, also of none that is known
   std::unordered_map<std::string, std::set<api::ObjectKey>> sharers_;  // by node: jobs with a lease of slices

@@ -27,8 +27,9 @@ std::int64_t slices_of(const api::Pod& pod) {
 
 bool has_sharers(const Caches& caches, const api::Node& node) {
   const auto pods = caches.pods.store().by_index(kByNode, node.metadata.name);
-  const bool pod = std::any_of(pods.begin(), pods.end(), [](const auto& candidate) {
-    return slices_of(*candidate) > 0 && !planning::has_ended(*candidate);
+  const bool pod = std::any_of(pods.begin(), pods.end(), [&](const auto& candidate) {
+    return slices_of(*candidate) > 0 && !planning::has_ended(*candidate) &&
+           caches.job_of(*candidate) != nullptr;
   });
   if (pod) return true;
   const auto jobs = caches.newest_jobs.list();
@@ -39,7 +40,7 @@ bool has_sharers(const Caches& caches, const api::Node& node) {
 void SliceBook::add_pods(const std::string& node, planning::Occupants& occupants, Bound& bound) const {
   for (const auto& pod : caches_.pods.store().by_index(kByNode, node)) {
     const auto slices = slices_of(*pod);
-    if (slices == 0) continue;
+    if (slices == 0 || caches_.job_of(*pod) == nullptr) continue;
     const auto& metadata = pod->metadata;
     if (planning::has_ended(*pod)) {
       occupants.ended.insert({metadata.ns, metadata.name});

@@ -1,6 +1,6 @@
 #include "controllers/cluster/taint_patch.h"
 
-#include <algorithm>
+#include <cstddef>
 
 #include "api/v1alpha1/names.h"
 #include "base/json.h"
@@ -12,19 +12,19 @@ using kube::json_pointer;
 
 void patch_taint(kube::JsonPatch& patch, const std::vector<api::Taint>& taints, const std::string& key,
                  const std::optional<std::string>& wanted) {
-  const auto found = std::find_if(taints.begin(), taints.end(), [&](const api::Taint& taint) {
-    return taint.key == key && taint.effect == api::kNoSchedule;
-  });
-  const auto at = std::to_string(found - taints.begin());
-  if (found != taints.end()) {
-    if (!wanted) {
+  bool kept = false;
+  for (std::size_t i = taints.size(); i-- > 0;) {  // from the end, so that the places before stay as they are
+    const auto& taint = taints[i];
+    if (taint.key != key) continue;
+    const auto at = std::to_string(i);
+    if (!wanted || taint.effect != api::kNoSchedule) {
       patch.remove(json_pointer({"spec", "taints", at}));
-    } else if (found->value != *wanted) {
-      patch.replace(json_pointer({"spec", "taints", at, "value"}), quote(*wanted));
+      continue;
     }
-    return;
+    kept = true;
+    if (taint.value != *wanted) patch.replace(json_pointer({"spec", "taints", at, "value"}), quote(*wanted));
   }
-  if (!wanted) return;
+  if (!wanted || kept) return;
   const auto taint = "{\"key\":" + quote(key) + ",\"value\":" + quote(*wanted) +
                      ",\"effect\":" + quote(api::kNoSchedule) + "}";
   if (taints.empty()) {

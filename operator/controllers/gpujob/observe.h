@@ -10,6 +10,7 @@
 #include "controllers/cluster/caches.h"
 #include "controllers/cluster/children.h"
 #include "controllers/cluster/node_readiness.h"
+#include "controllers/cluster/pod_stopwatch.h"
 #include "controllers/cluster/pool_queue.h"
 #include "planning/job_plan.h"
 #include "planning/lease_ends.h"
@@ -22,8 +23,11 @@ struct Pass {
   bool nodes_taken = false;
   bool children_made = false;
   bool children_late = false;
+  std::string late_cause;
+  bool dropped = false;
+  planning::Rehearsal rehearsal;
+  planning::Rehearsal pod_rehearsal;
   bool confirmed = false;  // the server has the job just as `job` says: it was written or read a moment ago
-  bool name_conflict_gone = false;
   std::optional<planning::Problem> blocked;
   // Read from the server; absent: the caches are good enough so far.
   std::optional<std::vector<std::shared_ptr<const api::Pod>>> live_pods;
@@ -45,6 +49,9 @@ class JobObserver {
   // What planning::LeaseEnds wants to know.
   void deleted(const planning::Child& child);
   void deleted(const api::Pod& pod);
+  // Whether step::RehearsePod may ask the server now: each job at most every 30 s, all together twice a
+  // second.
+  bool may_rehearse_pod(const api::GpuJob& job);
   // What the workers of the job ask a kubelet for, and how long they may take to end.
   ChildOptions manifest_options(const api::GpuJob& job) const;
 
@@ -59,7 +66,11 @@ class JobObserver {
   PoolQueue& queue_;
   NodeReadiness& readiness_;
   base::Clock& clock_;
-  base::Pace writes_;  // of statuses, by job
+  base::Pace writes_;         // of statuses, by job
+  base::Pace tries_of_job_;   // of a pod
+  base::Pace tries_;          // of all jobs together
+  PodStopwatch unproven_;     // Observation::unproven_for
+  PodStopwatch unconfirmed_;  // Observation::unconfirmed_for
   std::mutex mutex_;
   planning::LeaseEnds ends_;
 };

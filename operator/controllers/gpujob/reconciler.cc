@@ -1,6 +1,7 @@
 #include "controllers/gpujob/reconciler.h"
 
 #include "api/v1alpha1/reasons.h"
+#include "kube/api_error.h"
 #include "planning/assess_workers.h"
 
 namespace gpupool::controllers {
@@ -19,25 +20,48 @@ std::optional<runtime::Requeue> again_after(std::optional<base::Duration> after)
 constexpr std::nullopt_t kGoOn = std::nullopt;
 
 // Ends the job's grant when the reconcile does, unless it is not known whether the lease was written: the
-// next reconcile of the job finds out.
+// next reconcile of the job finds out. A job whose writes are refused does not keep nodes from others.
 class GrantGuard {
  public:
-  GrantGuard(PoolQueue& queue, const api::ObjectKey& key) : queue_(queue), key_(key) {}
+  GrantGuard(PoolQueue& queue, Doubts& doubts, const api::ObjectKey& key)
+      : queue_(queue), doubts_(doubts), key_(key) {}
   ~GrantGuard() {
-    if (!in_doubt_) queue_.settle(key_);
+    if (!error_) doubts_.end(key_);
+    if (in_doubt_ && doubts_.go_on(key_)) return;
+    if (error_) {
+      queue_.step_aside(key_);
+    } else {
+      queue_.settle(key_);
+    }
   }
   GrantGuard(const GrantGuard&) = delete;
   GrantGuard& operator=(const GrantGuard&) = delete;
   void look_at(const base::Error& error) {
     in_doubt_ = error.code == base::ErrorCode::kTransport || error.code == base::ErrorCode::kTimeout ||
                 error.code == base::ErrorCode::kServer;
+    error_ = error.code != base::ErrorCode::kConflict && error.code != base::ErrorCode::kCancelled;
   }
 
  private:
   PoolQueue& queue_;
+  Doubts& doubts_;
   const api::ObjectKey& key_;
   bool in_doubt_ = false;
+  bool error_ = false;
 };
+
+// Nodes are not promised for longer than this to a job for which they cannot be marked.
+constexpr auto kLongestTaking = seconds(60);
+
+// Nothing: it is tried again.
+std::optional<planning::Problem> problem_of_taking(const base::Error& error, const api::Lease& lease,
+                                                   base::WallTime now) {
+  if (kube::is_refusal(error)) return planning::Problem{api::reason::kForbidden, error.message};
+  const bool answered = error.http_status >= 400 && error.code != base::ErrorCode::kConflict;
+  if (answered && lease.since && now > *lease.since + kLongestTaking)
+    return planning::Problem{api::reason::kCreateFailed, error.message};
+  return std::nullopt;
+}
 
 bool same_lease(const api::GpuJobStatus& a, const api::GpuJobStatus& b) {
   return a.lease.has_value() == b.lease.has_value() && (!a.lease || a.lease->id == b.lease->id);
@@ -49,7 +73,7 @@ base::Result<runtime::Requeue> GpuJobReconciler::reconcile(const api::ObjectKey&
                                                            std::stop_token stop) {
   Pass pass;
   pass.job = tools_.caches.newest_jobs.get(key);
-  GrantGuard guard(tools_.queue, key);
+  GrantGuard guard(tools_.queue, doubts_, key);
   if (pass.job == nullptr) return runtime::Requeue{};
   for (int steps = 0; steps < kMaxSteps; ++steps) {
     if (stop.stop_requested()) return base::fail(base::ErrorCode::kCancelled, "stopping");
@@ -111,8 +135,10 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::WriteSt
   auto job = tools_.writer.write_status(*pass.job, write.status, stop);
   if (!job) return tl::unexpected<base::Error>(job.error());
   tools_.metrics.on_status(*pass.job, write.status, tools_.clock.wall());
-  if (!same_lease(pass.job->status, write.status))
-    pass.nodes_taken = pass.children_made = pass.children_late = false;
+  if (!same_lease(pass.job->status, write.status)) {
+    pass.nodes_taken = pass.children_made = pass.children_late = pass.dropped = false;
+    pass.rehearsal = pass.pod_rehearsal = {};
+  }
   tools_.observer.written(*pass.job, write.status);
   pass.confirmed = true;
   pass.blocked.reset();
@@ -133,10 +159,11 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::TakeNod
   for (const auto& node : nodes) {  // in order of name: two jobs that want the same meet at the first
     auto taken = tools_.nodes.take(node, *value, pass.job->metadata.key(), stop);
     if (!taken) {
-      if (taken.error().code != base::ErrorCode::kForbidden)
-        return tl::unexpected<base::Error>(taken.error());
-      pass.blocked = planning::Problem{"Forbidden", taken.error().message};
-      return kGoOn;
+      if (auto problem = problem_of_taking(taken.error(), lease, tools_.clock.wall())) {
+        pass.blocked = std::move(problem);
+        return kGoOn;
+      }
+      return tl::unexpected<base::Error>(taken.error());
     }
     if (taken->problem) {
       pass.blocked = taken->problem;
@@ -161,14 +188,12 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::CreateC
     if (const auto done = confirm(pass, stop); !done) return tl::unexpected<base::Error>(done.error());
   }
   auto made = tools_.children.create(*pass.job, tools_.observer.manifest_options(*pass.job), stop);
-  if (unannounced && (!made || (!made->complete && !made->problem))) {
-    pass.children_late = true;
-    return kGoOn;
-  }
-  if (!made) return tl::unexpected<base::Error>(made.error());
-  pass.children_made = made->complete;
-  pass.blocked = made->problem;
-  if (!made->complete && !made->problem) return again_after(std::chrono::milliseconds(500));
+  if (!made && !unannounced && made.error().http_status == 0)
+    return tl::unexpected<base::Error>(made.error());  // nobody answered: nothing can be written either
+  pass.children_made = made && made->complete;
+  pass.blocked = made ? made->problem : std::nullopt;
+  pass.children_late = !pass.children_made && !pass.blocked;
+  pass.late_cause = made ? "" : made.error().message;
   return kGoOn;
 }
 
@@ -202,6 +227,7 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::DropWor
     const auto done = tools_.pods.nudge(*pod, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
   }
+  pass.dropped = true;
   if (!drop.waits) return kGoOn;
   return again_after(seconds(1));  // the watches tell sooner
 }
@@ -227,12 +253,22 @@ GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::FreeNod
   return done;
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::CheckNameConflict& /*check*/,
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::Rehearse& /*rehearse*/,
                                                  std::stop_token stop) {
-  const auto free = tools_.children.names_are_free(*pass.job, stop);
-  if (!free) return tl::unexpected<base::Error>(free.error());
-  pass.name_conflict_gone = *free;
-  if (!*free) return again_after(seconds(2));
+  const auto problem = tools_.children.rehearse(*pass.job, tools_.observer.manifest_options(*pass.job), stop);
+  if (!problem) return tl::unexpected<base::Error>(problem.error());
+  pass.rehearsal = {true, *problem};
+  return kGoOn;
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::RehearsePod& /*rehearse*/,
+                                                 std::stop_token stop) {
+  pass.pod_rehearsal.done = true;
+  if (!tools_.observer.may_rehearse_pod(*pass.job)) return kGoOn;
+  const auto problem =
+      tools_.children.rehearse_pod(*pass.job, tools_.observer.manifest_options(*pass.job), stop);
+  if (!problem) return tl::unexpected<base::Error>(problem.error());
+  pass.pod_rehearsal.problem = *problem;
   return kGoOn;
 }
 

@@ -4,6 +4,7 @@
 
 #include "controllers/cluster/caches.h"
 #include "controllers/cluster/children.h"
+#include "controllers/cluster/doubts.h"
 #include "controllers/cluster/job_writer.h"
 #include "controllers/cluster/node_leases.h"
 #include "controllers/cluster/pool_queue.h"
@@ -33,7 +34,7 @@ struct JobTools {
 // Takes a GpuJob through its life: observe, plan one step, do it, and again until there is nothing to do now.
 class GpuJobReconciler final : public runtime::Reconciler {
  public:
-  explicit GpuJobReconciler(JobTools tools) : tools_(tools) {}
+  explicit GpuJobReconciler(JobTools tools) : tools_(tools), doubts_(tools.clock) {}
   base::Result<runtime::Requeue> reconcile(const api::ObjectKey& key, const base::Log& log,
                                            std::stop_token stop) override;
 
@@ -50,7 +51,8 @@ class GpuJobReconciler final : public runtime::Reconciler {
   Done perform(Pass& pass, const planning::step::RestoreService& restore, std::stop_token stop);
   Done perform(Pass& pass, const planning::step::DropWorkers& drop, std::stop_token stop);
   Done perform(Pass& pass, const planning::step::FreeNodes& free, std::stop_token stop);
-  Done perform(Pass& pass, const planning::step::CheckNameConflict& check, std::stop_token stop);
+  Done perform(Pass& pass, const planning::step::Rehearse& rehearse, std::stop_token stop);
+  Done perform(Pass& pass, const planning::step::RehearsePod& rehearse, std::stop_token stop);
   Done perform(Pass& pass, const planning::step::LookLive& look, std::stop_token stop);
   Done perform(Pass& pass, const planning::step::DeleteJob& remove, std::stop_token stop);
   // Takes the worker finalizer off.
@@ -63,6 +65,7 @@ class GpuJobReconciler final : public runtime::Reconciler {
   void show_forbidden(Pass& pass, const base::Error& error, std::stop_token stop);
 
   JobTools tools_;
+  Doubts doubts_;
 };
 
 }  // namespace gpupool::controllers

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/v1alpha1/names.h"
+#include "planning/worker_identity.h"
 
 namespace gpupool::controllers {
 namespace {
@@ -20,7 +21,7 @@ bool of_daemon_set(const api::Pod& pod) {
 
 // What ran there before the job came stays, and daemons come at any time.
 bool is_foreign(const api::Pod& pod, const api::GpuJob& holder) {
-  if (pod.metadata.label(api::kJobUidLabel) == holder.metadata.uid) return false;
+  if (planning::is_worker(pod, holder, nullptr)) return false;
   if (over(pod) || of_daemon_set(pod) || pod.metadata.annotations.contains(kMirror)) return false;
   const auto& start = holder.status.start_time;
   return start && pod.metadata.creation_timestamp && *pod.metadata.creation_timestamp > *start;

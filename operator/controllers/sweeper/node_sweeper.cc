@@ -4,6 +4,7 @@
 
 #include "planning/assess_workers.h"
 #include "planning/node_gpus.h"
+#include "planning/worker_identity.h"
 
 namespace gpupool::controllers {
 namespace {
@@ -37,10 +38,19 @@ api::ObjectKey parse_key(const std::string& text) {
   return {text.substr(0, slash), text.substr(slash + 1)};
 }
 
+// Of a job that is gone nobody can say which pods were its workers; but others' pods are not called so.
+bool has_name_of_worker(const api::Pod& pod, const std::string& value) {
+  const auto lease = api::parse_lease_value(value);
+  const auto* const maker = planning::maker_of(pod);
+  return lease && maker != nullptr && pod.metadata.label(api::kJobUidLabel) == lease->job_uid &&
+         maker->name == pod.metadata.label(api::kJobNameLabel) + "-" + std::to_string(lease->n);
+}
+
 }  // namespace
 
 bool marked(const api::Node& node) {
-  return !marked_value(node).empty() || node.metadata.annotations.contains(api::kLease);
+  return !marked_value(node).empty() || node.metadata.annotations.contains(api::kLease) ||
+         planning::has_stray_lease_taint(node);
 }
 
 base::Result<std::shared_ptr<const api::GpuJob>> NodeSweeper::live_job(const api::Node& node,
@@ -68,14 +78,15 @@ base::Result<std::shared_ptr<const api::GpuJob>> NodeSweeper::live_job(const api
 }
 
 base::Result<bool> NodeSweeper::end_pods(const std::string& node, const std::string& value,
-                                         std::stop_token stop) {
+                                         const std::string& ns, std::stop_token stop) {
   kube::ListOptions options;
   options.label_selector = std::string(api::kLease) + "=" + value;
   options.field_selector = "spec.nodeName=" + node;
-  const auto pods = kube::list<api::Pod>(client_, "", options, stop);
+  const auto pods = kube::list<api::Pod>(client_, ns, options, stop);
   if (!pods) return tl::unexpected<base::Error>(pods.error());
   bool ended = true;
   for (const auto& pod : *pods) {
+    if (!has_name_of_worker(pod, value)) continue;
     if (!pod.metadata.deleting()) {
       if (const auto done = pods_.remove(pod, false, stop); !done)
         return tl::unexpected<base::Error>(done.error());
@@ -115,7 +126,10 @@ base::Result<runtime::Requeue> NodeSweeper::reconcile(const api::ObjectKey& key,
   if (!job) return tl::unexpected<base::Error>(job.error());
   if (*job != nullptr && explains(**job, *node, value)) return runtime::Requeue{kRecheck};
   if (!value.empty()) {
-    const auto ended = end_pods(key.name, value, stop);
+    // The node's owner can edit the annotation, and so free his own machine of what nobody holds.
+    const auto ns =
+        *job != nullptr ? (*job)->metadata.ns : parse_key(node->metadata.annotation(api::kLease)).ns;
+    const auto ended = end_pods(key.name, value, ns, stop);
     if (!ended) return tl::unexpected<base::Error>(ended.error());
     if (!*ended) return runtime::Requeue{seconds(1)};
   }

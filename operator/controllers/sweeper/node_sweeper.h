@@ -24,8 +24,9 @@ class NodeSweeper final : public runtime::Reconciler {
   // The job of this UID as the server has it now; null if it is gone.
   base::Result<std::shared_ptr<const api::GpuJob>> live_job(const api::Node& node, const std::string& uid,
                                                             std::stop_token stop);
-  // False while something of the value may still run on the node.
-  base::Result<bool> end_pods(const std::string& node, const std::string& value, std::stop_token stop);
+  // False while something of the value may still run on the node. ns: of its job; empty: unknown.
+  base::Result<bool> end_pods(const std::string& node, const std::string& value, const std::string& ns,
+                              std::stop_token stop);
 
   kube::Client& client_;
   Caches& caches_;

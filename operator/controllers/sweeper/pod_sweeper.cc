@@ -7,7 +7,8 @@ namespace gpupool::controllers {
 base::Result<runtime::Requeue> PodSweeper::reconcile(const api::ObjectKey& key, const base::Log& log,
                                                      std::stop_token stop) {
   const auto pod = caches_.pods.store().get(key);
-  if (pod == nullptr) return runtime::Requeue{};
+  // Others may give their pods our labels: only our finalizer holds a pod that nobody else would end.
+  if (pod == nullptr || !pod->metadata.has_finalizer(api::kWorkerFinalizer)) return runtime::Requeue{};
   const auto uid = pod->metadata.label(api::kJobUidLabel);
   if (!caches_.jobs.store().by_index(kByUid, uid).empty()) return runtime::Requeue{};
   const auto job = kube::get<api::GpuJob>(client_, {key.ns, pod->metadata.label(api::kJobNameLabel)}, stop);

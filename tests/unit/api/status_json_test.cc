@@ -24,6 +24,7 @@ GpuJobStatus full_status() {
                        4,
                        {{"a", "uid-a", 2}, {"b", "uid-b", 1}},
                        {{"c", "uid-c", "uid.2"}},
+                       "uid-workload",
                        outcome::kQueued,
                        at(3),
                        at(6)};
@@ -31,6 +32,7 @@ GpuJobStatus full_status() {
   status.workers = {2, 1, 1};
   status.attempts = 3;
   status.failures = 1;
+  status.unexplained_losses = 2;
   status.start_time = at(4);
   status.completion_time = at(5);
   status.reason = "WorkersRunning";

@@ -34,6 +34,46 @@ TEST(PoolQueue, AGrantThatCameToNothingGoesToTheNext) {
   EXPECT_EQ(world.queue().verdict(*world.job("two")).nodes.size(), 1U);
 }
 
+api::GpuJob stalled_job(const std::string& name) {
+  auto job = test::make_job(name);
+  job.status.phase = api::phase::kQueued;
+  api::Condition condition;
+  condition.type = "Stalled";
+  condition.status = "True";
+  condition.observed_generation = 1;
+  condition.reason = api::reason::kForbidden;
+  condition.message = "exceeded quota";
+  api::set_condition(job.status.conditions, condition, test::at(0));
+  return job;
+}
+
+TEST(PoolQueue, AJobThatTheServerRefusesIsInNobodysWay) {
+  test::PoolQueueWorld world;
+  world.put(test::make_node("a"));
+  world.put(stalled_job("refused"));
+  world.put(test::make_job("good"));
+  EXPECT_EQ(world.queue().view("lab")->waiting, 1);
+  EXPECT_EQ(world.queue().verdict(*world.job("good")).nodes.size(), 1U);
+  world.queue().settle({"ns", "good"});
+  // Tried again it stands in the line until it is settled, and gets what its place gives it.
+  world.remove_job("good");
+  EXPECT_EQ(world.queue().verdict(*world.job("refused")).nodes.size(), 1U);
+  world.queue().settle({"ns", "refused"});
+  EXPECT_EQ(world.queue().view("lab")->waiting, 0);
+}
+
+TEST(PoolQueue, AJobWhoseWritesAreRefusedStepsAside) {
+  test::PoolQueueWorld world;
+  world.put(test::make_node("a"));
+  world.put(test::make_job("first"));
+  world.put(test::make_job("second"));
+  ASSERT_EQ(world.queue().verdict(*world.job("first")).nodes.size(), 1U);
+  world.queue().step_aside({"ns", "first"});
+  EXPECT_EQ(world.queue().verdict(*world.job("second")).nodes.size(), 1U) << "nothing is kept for the first";
+  world.queue().settle({"ns", "second"});
+  EXPECT_EQ(world.queue().verdict(*world.job("first")).nodes.size(), 1U) << "when it asks again";
+}
+
 TEST(PoolQueue, TellsOnlyThoseWhoseAnswerChanged) {
   PoolQueueWorld world;
   world.put(test::make_node("a"));

@@ -5,7 +5,7 @@
 namespace gpupool::controllers {
 namespace {
 
-const std::vector<api::Taint> kOthers = {{"a", "1", "NoSchedule"}, {"k", "x", "NoExecute"}};
+const std::vector<api::Taint> kOthers = {{"a", "1", "NoSchedule"}, {"b", "x", "NoExecute"}};
 
 std::string patch_for(const std::vector<api::Taint>& taints, const std::optional<std::string>& wanted) {
   kube::JsonPatch patch;
@@ -25,7 +25,20 @@ TEST(TaintPatch, AddsBehindOthers) {
   const std::string taint = R"({"key":"k","value":"v","effect":"NoSchedule"})";
   EXPECT_EQ(patch_for(kOthers, "v"), R"([{"op":"add","path":"/spec/taints/-","value":)" + taint + "}]");
   EXPECT_EQ(patch_for({}, "v"), R"([{"op":"add","path":"/spec/taints","value":[)" + taint + "]}]");
-  EXPECT_EQ(patch_for(kOthers, std::nullopt), "[]") << "the same key with another effect is not ours";
+  EXPECT_EQ(patch_for(kOthers, std::nullopt), "[]");
+}
+
+// By index, so the last one first.
+TEST(TaintPatch, TakesOffOtherEffectsUnderTheKey) {
+  const std::vector<api::Taint> strays = {{"k", "x", "NoExecute"},
+                                          {"a", "1", "NoSchedule"},
+                                          {"k", "old", "NoSchedule"},
+                                          {"k", "y", "PreferNoSchedule"}};
+  EXPECT_EQ(patch_for(strays, "old"), R"([{"op":"remove","path":"/spec/taints/3"},)"
+                                      R"({"op":"remove","path":"/spec/taints/0"}])");
+  EXPECT_EQ(patch_for(strays, std::nullopt), R"([{"op":"remove","path":"/spec/taints/3"},)"
+                                             R"({"op":"remove","path":"/spec/taints/2"},)"
+                                             R"({"op":"remove","path":"/spec/taints/0"}])");
 }
 
 }  // namespace

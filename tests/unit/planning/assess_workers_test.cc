@@ -131,6 +131,8 @@ TEST(AssessWorkerRefusal, IsTheKubeletsWordBeforeAnythingRan) {
   EXPECT_TRUE(failed("OutOfgpupool.dev/vgpu").refused);
   EXPECT_EQ(failed("OutOfgpupool.dev/vgpu").state, WorkerState::kLost);
   EXPECT_FALSE(failed("Evicted").refused);
+  EXPECT_TRUE(failed("PodOSNotSupported").refused);
+  EXPECT_EQ(failed("PodOSNotSupported").state, WorkerState::kCrashed) << "it says the same every time";
   EXPECT_FALSE(assess_worker(deleted(make_pod()), test::kWorker, 0).refused);
 }
 
@@ -177,8 +179,52 @@ TEST(RankOf, ComesFromTheNameUnlessAJobOwnsIt) {
   EXPECT_EQ(rank_of(pod), 0);
 }
 
+TEST(AssessWorkers, OneThatRunsAgainWithoutATraceIsUnproven) {
+  auto pod = restarted(ended(make_pod(), 0, exited_result(0)));
+  EXPECT_EQ(assess_worker(pod, test::kWorker, 0).state, WorkerState::kSucceeded);
+  worker_of(pod).last_state = {};  // the kubelet has removed the dead container
+  EXPECT_EQ(assess_worker(pod, test::kWorker, 0).state, WorkerState::kUnproven);
+  EXPECT_EQ(unproven_pods({share(pod), share(running(make_pod()))}, "uid-job.1", test::kWorker).size(), 1U);
+}
+
+TEST(AssessWorkers, ALossThatNothingExplainsIsMarked) {
+  const auto pod = make_pod();
+  const auto unexplained = [](const api::Pod& each) {
+    return assess_worker(each, test::kWorker, 0).unexplained;
+  };
+  EXPECT_TRUE(unexplained(ended(pod, 137)));
+  EXPECT_TRUE(unexplained(ended(pod, 1, interrupted_result())));
+  EXPECT_TRUE(unexplained(ended(pod, 143, exited_result(143, R"(,"stopSignal":15)"))));
+  EXPECT_FALSE(unexplained(ended(pod, 255, "", "Unknown"))) << "its machine went down";
+  EXPECT_FALSE(unexplained(deleted(running(pod))));
+  EXPECT_FALSE(unexplained(evicted(ended(pod, 137))));
+}
+
+api::Pod collected(api::Pod pod) {
+  pod.status.phase = "Failed";
+  pod.status.conditions.push_back({"DisruptionTarget", "True", "DeletionByPodGC", ""});
+  return deleted(std::move(pod), 0);
+}
+
 TEST(HasEnded, NeedsATerminalPhaseOrTheKubeletsWord) {
   const auto pod = make_pod();
+  EXPECT_FALSE(has_ended(deleted(pod, 0))) << "its command may have begun unseen";
+  auto silent = deleted(pod, 0);
+  silent.status.container_statuses.clear();
+  EXPECT_FALSE(has_ended(silent)) << "the kubelet has yet to say anything";
+  EXPECT_TRUE(is_unconfirmed(silent));
+  EXPECT_FALSE(is_unconfirmed(deleted(pod)));
+  EXPECT_FALSE(has_ended(collected(running(pod))))
+      << "an administrator said that its machine is out of service";
+  EXPECT_TRUE(has_ended(collected(ended(pod, 137))));
+  auto removed = restarted(ended(pod, 137, "", "ContainerStatusUnknown"));
+  EXPECT_FALSE(has_ended(deleted(removed, 0))) << "it runs again";
+  worker_of(removed).state = {};
+  worker_of(removed).state.waiting = api::ContainerWaiting{"PodInitializing", ""};
+  EXPECT_TRUE(has_ended(deleted(removed, 0))) << "as a kubelet of 1.20 shows it";
+  auto half = deleted(ended(pod, 0), 0);
+  half.status.container_statuses.push_back({"side", {}, {}, 0});
+  EXPECT_FALSE(has_ended(half));
   EXPECT_FALSE(has_ended(running(pod)));
   EXPECT_FALSE(has_ended(deleted(running(pod))));
   EXPECT_FALSE(has_ended(deleted(running(pod), 0))) << "a forced deletion does not end processes";

@@ -213,6 +213,7 @@ INSTANTIATE_TEST_SUITE_P(Reasons, RefusedChildren,
 // How many pods a job that gives back its node would have its kubelet reminded of.
 std::size_t nudged(const api::Pod& pod, api::Node node, std::int64_t now) {
   auto job = test::make_job();
+  job.metadata.finalizers = {api::kLease};
   job.status.lease = test::make_lease(job, api::lease_state::kReleasing, {"a"});
   Observation seen{.job = job,
                    .pods = {test::share(pod)},
@@ -230,7 +231,11 @@ TEST(ForgottenPod, IsBroughtToItsKubeletsMindAgain) {
   EXPECT_EQ(nudged(pod, node, 102), 0U) << "it may take a moment";
   EXPECT_EQ(nudged(pod, node, 103), 1U);
   EXPECT_EQ(nudged(pod, node, 221), 0U) << "something else is wrong";
-  EXPECT_EQ(nudged(test::deleted(test::make_pod(), 0), node, 110), 0U) << "the kubelet has done its part";
+  const auto confirmed = test::deleted(test::ended(test::make_pod(), 137), 0);
+  EXPECT_EQ(nudged(confirmed, node, 110), 0U) << "the kubelet has done its part";
+  auto forced = test::deleted(test::make_pod(), 0);
+  forced.spec.node_name = "a";
+  EXPECT_EQ(nudged(forced, node, 110), 1U) << "somebody else may have deleted it by force";
   for (auto& condition : node.status.conditions) {
     if (condition.type == "Ready") condition.status = "Unknown";
   }

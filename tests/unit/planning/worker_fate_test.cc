@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "api/core/workload.h"
+#include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
+#include "tests/unit/planning/builders.h"
 #include "tests/unit/planning/world.h"
 
 namespace gpupool::planning {
@@ -154,6 +156,157 @@ TEST(LostWorkers, AStampAheadOfTheClockDelaysNoLonger) {
   world.job.status.lease->since = world.now + std::chrono::minutes(10);
   ASSERT_TRUE(world.run([&] { return world.job.status.lease->state == api::lease_state::kRestarting; }));
   EXPECT_LE(*world.job.status.lease->not_before, world.now + std::chrono::seconds(3));
+}
+
+TEST(LostWorkers, ForNoKnownReasonAreForgivenThreeTimes) {
+  for (const std::int64_t gpus : {1, 2}) {
+    World world(gpus, {"a", "b"});
+    world.job.spec.backoff_limit = 1;
+    world.ending = [](std::int64_t, std::int64_t rank) {
+      return rank == 0 ? Ending::kStopped : Ending::kNever;
+    };
+    ASSERT_TRUE(world.run([&] { return world.job.finished(); })) << "it would go on for ever";
+    EXPECT_EQ(world.job.status.phase, phase::kFailed);
+    EXPECT_EQ(world.job.status.attempts, 5) << "three that are forgiven, and two that are charged";
+    EXPECT_EQ(world.job.status.failures, 2);
+    EXPECT_THAT(world.tainted(), IsEmpty());
+    EXPECT_THAT(world.broken, IsEmpty());
+  }
+}
+
+TEST(UnprovenWorkers, AreWaitedForUntilTheirResultIsSeenAgain) {
+  World world(2, {"a", "b"});
+  world.forgetful = true;
+  world.ending = [](std::int64_t, std::int64_t rank) {
+    return rank == 0 ? Ending::kSuccess : Ending::kNever;
+  };
+  ASSERT_TRUE(world.run([&] { return world.job.status.reason == reason::kWaitingForResult; }));
+  EXPECT_TRUE(world.has_event(reason::kWaitingForResult));
+  EXPECT_THAT(world.job.status.message, testing::HasSubstr("rank 0 was started again"));
+  world.ending = [](std::int64_t, std::int64_t) { return Ending::kSuccess; };
+  world.forgetful = false;
+  ASSERT_TRUE(world.run([&] { return world.job.finished(); }));
+  EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
+  EXPECT_EQ(world.job.status.attempts, 1);
+  EXPECT_THAT(world.broken, IsEmpty());
+}
+
+TEST(UnprovenWorkers, AreGivenUpUnchargedAfterTenMinutes) {
+  World world(2, {"a", "b"});
+  world.forgetful = true;
+  world.ending = [](std::int64_t attempt, std::int64_t rank) {
+    return attempt == 0 && rank == 0 ? Ending::kSuccess : Ending::kNever;
+  };
+  ASSERT_TRUE(world.run([&] { return world.job.status.attempts == 2; }));
+  EXPECT_GE(world.now, test::at(1000 + 600));
+  EXPECT_EQ(world.job.status.failures, 0);
+  EXPECT_TRUE(world.has_event(reason::kWorkerLost));
+  EXPECT_THAT(world.broken, IsEmpty());
+}
+
+TEST(RefusedPods, GiveTheNodesBackWithinSecondsAndSayWhy) {
+  for (const std::int64_t gpus : {1, 2}) {
+    World world(gpus, {"a", "b"});
+    world.pods_blocked = Problem{reason::kForbidden, "pods \"x\" is forbidden: exceeded quota"};
+    ASSERT_TRUE(
+        world.run([&] { return world.condition("Stalled").status == "True" && !world.job.status.lease; }));
+    EXPECT_LE(world.now, test::at(1000 + 10));
+    EXPECT_EQ(world.job.status.reason, reason::kForbidden);
+    EXPECT_THAT(world.job.status.message, testing::HasSubstr("exceeded quota"));
+    EXPECT_EQ(world.job.status.failures, 0);
+    EXPECT_THAT(world.tainted(), IsEmpty());
+    const auto sequence = world.job.status.lease_sequence;
+    world.run([&] { return world.now > test::at(1000 + 120); });
+    EXPECT_EQ(world.job.status.lease_sequence, sequence)
+        << "no node is taken to find out that it is still so";
+    world.pods_blocked.reset();
+    ASSERT_TRUE(world.run([&] { return world.job.finished(); }));
+    EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
+    EXPECT_THAT(world.broken, IsEmpty());
+  }
+}
+
+TEST(RefusedWorkers, OfANamespaceThatGoesHoldNothing) {
+  for (const std::int64_t gpus : {1, 2}) {
+    World world(gpus, {"a", "b"});
+    world.children_blocked = Problem{reason::kNamespaceTerminating, "because it is being terminated"};
+    ASSERT_TRUE(
+        world.run([&] { return world.condition("Stalled").status == "True" && !world.job.status.lease; }));
+    EXPECT_THAT(world.tainted(), IsEmpty());
+    const auto writes = world.writes;
+    world.now += std::chrono::hours(2);
+    world.run([&] { return world.now > test::at(1000 + 9000); });
+    EXPECT_EQ(world.writes, writes) << "nothing is tried: a namespace does not come back";
+    world.delete_job();
+    ASSERT_TRUE(world.run([&] { return !world.job_exists; }));
+    EXPECT_THAT(world.broken, IsEmpty());
+  }
+}
+
+TEST(RefusedWorkers, ThatCannotBeCreatedHoldNodesForHalfAMinute) {
+  World world(2, {"a", "b"});
+  world.late_children = 1000;
+  ASSERT_TRUE(
+      world.run([&] { return world.condition("Stalled").status == "True" && !world.job.status.lease; }));
+  EXPECT_EQ(world.job.status.reason, reason::kCreateFailed);
+  EXPECT_GE(world.now, test::at(1000 + 30));
+  EXPECT_LE(world.now, test::at(1000 + 40));
+  EXPECT_THAT(world.tainted(), IsEmpty());
+  world.late_children = 0;
+  ASSERT_TRUE(world.run([&] { return world.job.finished(); }));
+  EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
+  EXPECT_THAT(world.broken, IsEmpty());
+}
+
+TEST(RefusedWorkers, ThatCameToAnotherNodeGiveTheirsBack) {
+  World world(1, {"a"});
+  world.ending = [](std::int64_t, std::int64_t) { return Ending::kNever; };
+  ASSERT_TRUE(world.run([&] { return world.running(); }));
+  auto moved = *world.pods.begin()->second;
+  moved.spec.node_name = "elsewhere";
+  world.nodes["elsewhere"] = test::make_node("elsewhere", 0);
+  world.pods.begin()->second = test::share(moved);
+  ASSERT_TRUE(
+      world.run([&] { return world.condition("Stalled").status == "True" && !world.job.status.lease; }));
+  EXPECT_EQ(world.job.status.reason, reason::kWorkerChanged);
+  EXPECT_THAT(world.job.status.message, testing::HasSubstr("elsewhere"));
+  EXPECT_THAT(world.tainted(), IsEmpty());
+}
+
+// A kubelet before 1.27 says no more than grace 0 of a pod that it never started.
+TEST(OldKubelets, AreBelievedOnceTheirNodeHasBeenReadyForAMinute) {
+  auto job = test::make_job();
+  job.metadata.finalizers = {api::kLease};
+  job.status.lease = test::make_lease(job, api::lease_state::kReleasing, {"n0"});
+  job.status.lease->outcome = api::outcome::kFailed;
+  const auto frees = [&](const std::string& version, bool ready, base::Duration waited) {
+    auto node = test::make_node("n0");
+    node.status.node_info.kubelet_version = version;
+    node.metadata.labels[api::kNodeLeaseLabel] = "uid-job.1";
+    if (!ready) node.status.conditions.back().status = "Unknown";
+    Observation seen{.job = job, .pods = {test::share(test::deleted(test::make_pod(), 0))}};
+    seen.node = [&](const std::string&) { return test::share(node); };
+    seen.unconfirmed_for = [&](const api::Pod&, bool is_ready) {
+      return is_ready ? waited : base::Duration::zero();
+    };
+    seen.now = test::at(101);
+    seen.live = true;
+    return std::holds_alternative<step::FreeNodes>(plan_job(seen));
+  };
+  using std::chrono::seconds;
+  EXPECT_TRUE(frees("v1.20.2", true, seconds(60)));
+  EXPECT_FALSE(frees("v1.20.2", true, seconds(59)));
+  EXPECT_FALSE(frees("v1.20.2", false, seconds(60)));
+  EXPECT_FALSE(frees("v1.36.2", true, seconds(600))) << "from 1.27 on it writes a terminal phase";
+  EXPECT_FALSE(frees("v1.27.0-eks-1", true, seconds(600)));
+}
+
+TEST(Guard, IsPutBackWhenSomebodyTakesItOff) {
+  World world(2, {"a", "b"});
+  world.ending = [](std::int64_t, std::int64_t) { return Ending::kNever; };
+  ASSERT_TRUE(world.run([&] { return world.running(); }));
+  world.job.metadata.finalizers = {"somebody/else"};
+  ASSERT_TRUE(world.run([&] { return world.job.metadata.finalizers.size() == 2; }));
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ bool World::make_pods() {
 bool World::make_pod(const planning::Child& child, std::int64_t rank) {
   const bool job_kind = child.type == &api::BatchJob::kType;
   const auto name = child.key.name + "-" + (job_kind ? "x7k2p" : std::to_string(rank));
-  if (pods.contains(name) || (job_kind && !made_.insert(child.uid).second)) return false;
+  if (pods_blocked || pods.contains(name) || (job_kind && !made_.insert(child.uid).second)) return false;
   auto pod = test::make_pod(child.lease_id, rank);
   pod.metadata.name = name;
   pod.metadata.uid = "uid-pod-" + std::to_string(++next_uid_);
@@ -152,7 +152,7 @@ bool World::move(api::Pod& pod) {
   if (pod.spec.node_name.empty() && !pod.metadata.deleting()) return schedule(pod);
   if (!pod.spec.node_name.empty() && !nodes.contains(pod.spec.node_name)) {  // the pod collector
     if (confirmed(pod)) return pod.metadata.finalizers.empty();
-    pod = deleted(std::move(pod), 0);
+    pod = deleted_now(std::move(pod), 0);
     return true;
   }
   if (pod.metadata.deleting()) return shut_down(pod);
@@ -160,10 +160,18 @@ bool World::move(api::Pod& pod) {
   auto& state = worker_of(pod).state;
   if (state.waiting) return start(pod);
   if (state.terminated) {  // a StatefulSet's pod: the launcher only holds it from now on
+    const auto result = state.terminated;
     pod = restarted(std::move(pod));
+    held_[pod.metadata.uid] = result->message;
+    if (forgetful) worker_of(pod).last_state = {};
     return true;
   }
-  return worker_of(pod).last_state.terminated ? false : end_command(pod);
+  if (const auto held = held_.find(pod.metadata.uid); held != held_.end()) {
+    if (worker_of(pod).last_state.terminated || forgetful) return false;
+    pod = ended(std::move(pod), 0, held->second);  // the launcher ends again, so that its result is seen
+    return true;
+  }
+  return end_command(pod);
 }
 
 bool World::has_place(const std::string& node, const api::Pod& pod) const {
@@ -250,7 +258,7 @@ bool World::end_command(api::Pod& pod) {
       if (of_job(pod)) pod.status.phase = "Failed";
       return true;
     case Ending::kDeleted:
-      pod = deleted(std::move(pod));
+      pod = deleted_now(std::move(pod));
       return true;
     case Ending::kEvicted:
       pod = ended(std::move(pod), 137);
@@ -263,10 +271,14 @@ bool World::end_command(api::Pod& pod) {
       return true;
     case Ending::kPreempted:
       pod.status.conditions.push_back({"DisruptionTarget", "True", "PreemptionByScheduler", ""});
-      pod = deleted(std::move(pod));
+      pod = deleted_now(std::move(pod));
       return true;
     case Ending::kRebooted:  // containers are found dead, and nobody knows how they ended
       pod = ended(std::move(pod), 255, "", "Unknown");
+      if (of_job(pod)) pod.status.phase = "Failed";
+      return true;
+    case Ending::kStopped:  // something on its machine tells it to stop, and nobody says why
+      pod = ended(std::move(pod), 143, exited_result(143, R"(,"stopSignal":15)"));
       if (of_job(pod)) pod.status.phase = "Failed";
       return true;
     case Ending::kNever:
@@ -278,7 +290,7 @@ bool World::end_command(api::Pod& pod) {
 bool World::shut_down(api::Pod& pod) {
   if (!pod.spec.node_name.empty() && !kubelet_works(pod.spec.node_name)) return false;
   if (confirmed(pod)) return pod.metadata.finalizers.empty();
-  if (worker_of(pod).state.running) {
+  if (!worker_of(pod).state.terminated) {
     const auto phase = pod.status.phase;
     pod = ended(std::move(pod), 143, exited_result(143, R"(,"stopSignal":15)"));
     pod.status.phase = phase;
@@ -286,6 +298,12 @@ bool World::shut_down(api::Pod& pod) {
   }
   pod.metadata.deletion_grace_period_seconds = 0;
   return true;
+}
+
+api::Pod World::deleted_now(api::Pod pod, std::int64_t grace_seconds) const {
+  pod = deleted(std::move(pod), grace_seconds);
+  pod.metadata.deletion_timestamp = now + std::chrono::seconds(grace_seconds);
+  return pod;
 }
 
 void World::lose_node(const std::string& name) {
@@ -313,7 +331,7 @@ void World::delete_job() {
 void World::delete_pod(const std::string& name) {
   const auto found = pods.find(name);
   if (found == pods.end() || found->second->metadata.deleting()) return;
-  found->second = test::share(deleted(*found->second));
+  found->second = test::share(deleted_now(*found->second));
 }
 
 void World::scale(std::int64_t replicas) {

@@ -18,7 +18,17 @@
 // list of what was broken.
 namespace gpupool::test {
 
-enum class Ending { kSuccess, kCrash, kOutOfMemory, kDeleted, kEvicted, kPreempted, kRebooted, kNever };
+enum class Ending {
+  kSuccess,
+  kCrash,
+  kOutOfMemory,
+  kDeleted,
+  kEvicted,
+  kPreempted,
+  kRebooted,
+  kStopped,
+  kNever
+};
 
 // The operator died: whatever it had in memory is gone.
 struct Crash {};
@@ -65,11 +75,14 @@ class World {
   std::map<std::string, planning::Child> children;
   base::WallTime now;
   std::map<std::string, base::WallTime> not_ready_since;  // as the operator has seen it
+  std::map<std::string, base::WallTime> unproven_since;   // pods, likewise
 
   // How a rank's command ends; asked once for each pod that runs.
   std::function<Ending(std::int64_t attempt, std::int64_t rank)> ending;
   // A problem that the creation of children meets, while it is set.
   std::optional<planning::Problem> children_blocked;
+  // What the server says to each pod; none is made.
+  std::optional<planning::Problem> pods_blocked;
   // How often their creation comes to nothing, for no reason that is known.
   int late_children = 0;
   // How long the operator has yet to wait before it counts workers that have ended.
@@ -77,6 +90,7 @@ class World {
   // A node that another job turns out to hold when this one tries to take it.
   std::string taken_meanwhile;
   bool image_gone = false;  // no container can start any more
+  bool forgetful = false;   // kubelets forget how a container ended as soon as they start it again
   bool scheduler_works = true;
   std::string scheduler_says;  // about pods that it finds no place for, while it does not work
   // Asked before a worker of a shared lease starts: true, and its kubelet does not admit it.
@@ -106,7 +120,9 @@ class World {
     bool nodes_taken = false;
     bool children_made = false;
     bool children_late = false;
-    bool name_conflict_gone = false;
+    bool dropped_all = false;
+    planning::Rehearsal rehearsal;
+    planning::Rehearsal pod_rehearsal;
     std::optional<planning::Problem> blocked;
     std::set<std::string> dropped = {};  // UIDs of children: remembered for as long as a pass takes
   };
@@ -127,7 +143,8 @@ class World {
   bool perform(Pass& pass, const planning::step::RestoreService& what);
   bool perform(Pass& pass, const planning::step::DropWorkers& what);
   bool perform(Pass& pass, const planning::step::FreeNodes& what);
-  bool perform(Pass& pass, const planning::step::CheckNameConflict& what);
+  bool perform(Pass& pass, const planning::step::Rehearse& what);
+  bool perform(Pass& pass, const planning::step::RehearsePod& what);
   bool perform(Pass& pass, const planning::step::LookLive& what);
   bool perform(Pass& pass, const planning::step::DeleteJob& what);
 
@@ -148,6 +165,7 @@ class World {
   bool start(api::Pod& pod);
   bool end_command(api::Pod& pod);
   bool shut_down(api::Pod& pod);
+  api::Pod deleted_now(api::Pod pod, std::int64_t grace_seconds = 30) const;
   bool kubelet_works(const std::string& node) const;
   void check_start(const api::Pod& pod);
   void check_place(const api::Pod& pod);
@@ -158,6 +176,7 @@ class World {
   std::map<std::string, std::int64_t> replicas_;                  // by child UID
   std::map<std::string, std::string> attempts_;                   // what GPUPOOL_ATTEMPT says, by child UID
   std::set<std::pair<std::string, std::int64_t>> attempts_seen_;  // attempt, rank
+  std::map<std::string, std::string> held_;                       // results, by UID of pods that hold
   std::set<std::string> made_;                                    // Jobs (UIDs) that have made their pod
   std::map<std::string, planning::Child> makers_;  // of pods, by UID, as their controllers see them
   std::set<std::string> lease_ids_;

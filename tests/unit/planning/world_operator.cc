@@ -16,7 +16,6 @@
 namespace gpupool::test {
 
 namespace step = planning::step;
-using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 namespace {
@@ -63,9 +62,10 @@ planning::Observation World::observe(const Pass& pass) {
   };
   seen.maker_deleted = [this](const api::Pod& pod) { return ends_.has_deleted_maker_of(pod); };
   seen.worker_container = kWorker;
-  if (pool && !planning::holds_nodes(job.status)) {
-    seen.verdict = verdicts()[job.metadata.key()];
-  }
+  seen.unproven_for = [this](const api::Pod& pod) -> base::Duration {
+    return std::chrono::duration_cast<base::Duration>(
+        now - unproven_since.try_emplace(pod.metadata.uid, now).first->second);
+  };
   seen.now = now;
   seen.until_count = until_count;
   seen.live = pass.live;
@@ -73,8 +73,11 @@ planning::Observation World::observe(const Pass& pass) {
   seen.nodes_taken = pass.nodes_taken;
   seen.children_made = pass.children_made;
   seen.children_late = pass.children_late;
-  seen.name_conflict_gone = pass.name_conflict_gone;
+  seen.dropped = pass.dropped_all;
+  seen.rehearsal = pass.rehearsal;
+  seen.pod_rehearsal = pass.pod_rehearsal;
   seen.blocked = pass.blocked;
+  if (planning::asks_for_nodes(seen)) seen.verdict = verdicts()[job.metadata.key()];
   return seen;
 }
 
@@ -146,7 +149,10 @@ void World::write_status(Pass& pass, const step::WriteStatus& what) {
       broken.emplace_back("the job is over and a node is still taken");
   });
   const std::string after = job.status.lease ? job.status.lease->id : "";
-  if (after != before) pass.nodes_taken = pass.children_made = pass.children_late = false;
+  if (after != before) {
+    pass.nodes_taken = pass.children_made = pass.children_late = pass.dropped_all = false;
+    pass.rehearsal = pass.pod_rehearsal = {};
+  }
   pass.blocked.reset();
   pass.live = false;
   if (what.note) events.push_back(what.note->reason);
@@ -228,8 +234,7 @@ bool World::perform(Pass& pass, const step::CreateChildren& /*what*/) {
   if (late_children > 0) {
     --late_children;
     pass.children_late = true;
-    idle_after_ = milliseconds(500);
-    return job.status.lease->state == api::lease_state::kTaking;
+    return true;
   }
   const bool gang = planning::is_gang(job.spec);
   if (gang) create_child(api::Service::kType);
@@ -258,6 +263,7 @@ bool World::perform(Pass& pass, const step::DropWorkers& what) {
   }
   for (const auto& seen : what.let_go) let_go(*seen);
   idle_after_ = seconds(1);
+  pass.dropped_all = true;
   return !what.waits;
 }
 
@@ -325,10 +331,14 @@ bool World::perform(Pass& pass, const step::FreeNodes& what) {
   return true;
 }
 
-bool World::perform(Pass& pass, const step::CheckNameConflict& /*what*/) {
-  pass.name_conflict_gone = !children_blocked;
-  if (!pass.name_conflict_gone) idle_after_ = seconds(2);
-  return pass.name_conflict_gone;
+bool World::perform(Pass& pass, const step::Rehearse& /*what*/) {
+  pass.rehearsal = {true, children_blocked ? children_blocked : pods_blocked};
+  return true;
+}
+
+bool World::perform(Pass& pass, const step::RehearsePod& /*what*/) {
+  pass.pod_rehearsal = {true, pods_blocked};
+  return true;
 }
 
 bool World::perform(Pass& pass, const step::LookLive& /*what*/) {

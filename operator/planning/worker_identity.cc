@@ -1,0 +1,32 @@
+#include "planning/worker_identity.h"
+
+#include "api/v1alpha1/names.h"
+#include "planning/manifests.h"
+
+namespace gpupool::planning {
+
+const api::OwnerReference* maker_of(const api::Pod& pod) {
+  for (const auto& owner : pod.metadata.owner_references) {
+    if (owner.controller && (owner.kind == "Job" || owner.kind == "StatefulSet")) return &owner;
+  }
+  return nullptr;
+}
+
+bool is_child(const api::ObjectMeta& metadata, const api::GpuJob& job) {
+  return metadata.ns == job.metadata.ns && metadata.controller_uid() == job.metadata.uid;
+}
+
+bool is_worker(const api::Pod& pod, const api::GpuJob& job, const api::ObjectMeta* maker) {
+  const auto* const owner = maker_of(pod);
+  if (owner == nullptr || pod.metadata.ns != job.metadata.ns ||
+      pod.metadata.label(api::kJobUidLabel) != job.metadata.uid)
+    return false;
+  const auto lease = pod.metadata.label(api::kLease);
+  const auto& current = job.status.lease;
+  if (current && lease == current->id && !current->workload.empty()) return owner->uid == current->workload;
+  if (maker != nullptr) return owner->uid == maker->uid && is_child(*maker, job);
+  const auto value = api::parse_lease_value(lease);
+  return value && value->job_uid == job.metadata.uid && owner->name == child_name(job, lease);
+}
+
+}  // namespace gpupool::planning
