@@ -87,7 +87,8 @@ class FakeKubelet:
     def _end(self, pod):
         meta = pod["metadata"]
         statuses = pod["status"].get("containerStatuses", [])
-        if any("running" in status["state"] for status in statuses):
+        # Also of a pod that never began: that is a kubelet's word that it never will.
+        if not statuses or any("terminated" not in status["state"] for status in statuses):
             ended = {"terminated": {"exitCode": 137, "reason": "Error", "finishedAt": seconds_now()}}
             self._write(pod, {"containerStatuses": [self._container(pod, ended)]})
         # Kubelets ask until it is gone: a server that takes our finalizer off at the same moment may keep the pod.
@@ -118,3 +119,12 @@ class FakeKubelet:
         if gang:
             status.update(state={"running": {"startedAt": seconds_now()}}, lastState=ended, restartCount=1)
         self._write(pod, {"phase": "Running" if gang else "Failed", "containerStatuses": [status]})
+
+    def forget(self, pod):
+        """The worker of a gang has ended and was started again, and its dead container is gone: nobody knows how."""
+        again = self._container(pod, {"running": {"startedAt": seconds_now()}})
+        self._write(pod, {"containerStatuses": [{**again, "restartCount": 1}]})
+
+    def reject(self, pod, reason, message):
+        """Not admitted: nothing of it has run."""
+        self._write(pod, {"phase": "Failed", "reason": reason, "message": message, "containerStatuses": None})

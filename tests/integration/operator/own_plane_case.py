@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import time
 import unittest
 
 from fake_kubelet import FakeKubelet
@@ -59,6 +60,13 @@ class OwnPlaneCase(FakeClusterCase):
 
     def server(self, verb, *arguments):
         self.plane.cluster.verb(verb, *arguments)
+
+    def kubelets_report(self):
+        """The node controller has heard of none for a while; a kubelet's next report mends that."""
+        for _ in range(6):
+            for name in self.node_names:
+                self.nodes.set_ready(name, "True")
+            time.sleep(0.2)
 
     def pods_of(self, *jobs):
         """Names to UIDs: what must not change."""

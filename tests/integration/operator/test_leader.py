@@ -1,5 +1,6 @@
 """Two operators with --leader-elect: one works, the other follows it."""
 
+import datetime
 import json
 import os
 import signal
@@ -14,6 +15,10 @@ from support.waiting import holds_for, wait_for
 
 # For tests of the rule, not of the numbers.
 SHORT = ["--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms"]
+
+
+def parse_micro(stamp):
+    return datetime.datetime.strptime(stamp, "%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 class LeaderCase(FakeClusterCase):
@@ -59,6 +64,15 @@ class LeaderCase(FakeClusterCase):
     def wait_leads(self, process):
         wait_for("the other operator to lead", lambda: self.leads(process), detail=process.tail)
 
+    def timed_start(self, name):
+        """Starts a job and ends it. What this machine adds to any promise at present, in seconds: several times what it took."""
+        begin, job = time.monotonic(), self.submit(name)
+        job.wait_phase("Running")
+        took = time.monotonic() - begin
+        job.delete()
+        job.wait_gone()
+        return 5 * took
+
     def lease_spec(self):
         return self.api.get("leases", "gpupool-operator", self.namespace)["spec"]
 
@@ -82,7 +96,7 @@ class TakeoverTest(LeaderCase):
 
     def test_clean_stop_is_followed_within_three_seconds(self):
         leader, standby = self.start_pair()
-        running = self.submit("running")
+        running, usual = self.submit("running"), self.timed_start("usual")
         running.wait_phase("Running")
         begin = time.monotonic()
         code, _ = leader.stop()
@@ -92,25 +106,35 @@ class TakeoverTest(LeaderCase):
         took = time.monotonic() - begin
         print(f"{took:.1f} s to the next job's run ", end="", flush=True)
         self.assertEqual(0, code, leader.tail())
-        self.assertLess(took, 3)
+        self.assertLess(took, 3 + usual)
         self.finish(running)
         self.assertEqual(1, running.wait_condition("Complete")["attempts"])
         self.assertEqual(1, self.lease_spec()["leaseTransitions"])
 
     def test_killed_leader_is_followed_within_seventeen_seconds(self):
         leader, standby = self.start_pair()
-        running = self.submit("running")
+        running, usual = self.submit("running"), self.timed_start("usual")
         running.wait_phase("Running")
         leader.kill()
-        begin = time.monotonic()
+        begin, renewed = time.monotonic(), self.lease_spec()["renewTime"]
         waiting = self.submit("waiting")
         waiting.wait_phase("Running")
         took = time.monotonic() - begin
         print(f"{took:.1f} s to the next job's run ", end="", flush=True)
-        self.assertLess(took, 17)
-        self.assertGreater(took, 12, "the lease was taken before it expired")
+        self.assertLess(took, 17 + usual)
+        between = parse_micro(self.lease_spec()["acquireTime"]) - parse_micro(renewed)
+        self.assertGreaterEqual(between.total_seconds(), 15, "the lease was taken before it expired")
         self.assertTrue(self.leads(standby))
         self.assertEqual(("Running", 1), (running.phase(), running.status()["attempts"]))
+
+    def test_short_pause_costs_nothing(self):
+        leader, standby = self.start_pair()
+        job = self.submit("one")
+        os.kill(leader.pid, signal.SIGSTOP)
+        time.sleep(3)  # more than the retry period of 2 s, less than the renew deadline of 10 s
+        os.kill(leader.pid, signal.SIGCONT)
+        job.wait_phase("Running")
+        holds_for("it still leads", lambda: self.leads(leader) and not self.leads(standby), 2)
 
     def test_released_lease_names_nobody(self):
         leader = self.candidate("alone")
@@ -151,15 +175,6 @@ class LostLeaseTest(LeaderCase):
             self.finish(follower)
             self.assertEqual(1, follower.wait_condition("Complete")["attempts"])
             leader, standby = standby, self.candidate(f"next{round_number}")
-
-    def test_short_pause_costs_nothing(self):
-        leader, standby = self.start_pair()
-        job = self.submit("one")
-        os.kill(leader.pid, signal.SIGSTOP)
-        time.sleep(0.7)  # more than a retry, less than the renew deadline
-        os.kill(leader.pid, signal.SIGCONT)
-        job.wait_phase("Running")
-        holds_for("it still leads", lambda: self.leads(leader) and not self.leads(standby), 2)
 
     def test_leader_that_cannot_reach_the_server_ends_and_no_job_does(self):
         leader, standby = self.start_pair()

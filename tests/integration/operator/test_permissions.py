@@ -98,7 +98,7 @@ class PermissionTest(PermissionCase):
         for text in ("create", "jobs", "batch"):
             self.assertIn(text, status["message"])
         gang.wait_phase("Running")
-        self.assertIsNone(job.lease() if job.phase() != "Releasing" else None)
+        job.wait("no lease", lambda s: not s.get("lease"))
         role = self.api.get("clusterroles", ROLE)
         role["rules"].append({"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["create"]})
         self.api.patch("clusterroles", ROLE, {"rules": role["rules"]})
@@ -171,7 +171,8 @@ class TakenRuleTest(PermissionCase):
         self.take("gpujobs/status", "patch")
         self.finish(job)
         wait_for("an event", lambda: any(e["reason"] == "Forbidden" for e in job.events()), detail=self.limited.tail)
-        self.assertIn("missing RBAC rule", self.limited.log())
+        # The event is sent before the status is tried once more; only then the error is logged.
+        wait_for("the missing rule in the log", lambda: "missing RBAC rule" in self.limited.log(), detail=self.limited.tail)
         self.assertEqual(before, [p["metadata"]["uid"] for p in job.pods()], "ended before its outcome was written")
         self.give_back()
         self.assertEqual(1, job.wait_condition("Complete")["attempts"])

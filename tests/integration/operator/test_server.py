@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import time
 
 from api_proxy import ApiProxy
 from operator_case import FakeClusterCase
@@ -70,21 +71,24 @@ class BlindTest(ProxyCase):
 
     def test_workers_that_started_unseen_are_not_late(self):
         self.kubelet.dead.update(self.node_names)
-        job = self.submit("slow", startTimeoutSeconds=4)
+        job = self.submit("slow")
         wait_for("its worker to be bound", lambda: any(p["spec"].get("nodeName") for p in job.pods()), detail=job.show)
         job.wait("lease in use", lambda s: (s.get("lease") or {}).get("state") == "Running")
         before = self.uids(job)
+        late = job.start_timeout_in(8)
         self.proxy.blindfold()
         self.kubelet.dead.clear()
         self.worker(job)
-        holds_for("the worker stays", lambda: before == self.uids(job) and job.phase() != "Releasing", 6)
+        holds_for("the worker stays", lambda: before == self.uids(job) and job.phase() != "Releasing",
+                  late - time.time() + 2)
         self.proxy.mend()
         job.wait_phase("Running")
         self.assertEqual(before, self.uids(job))
 
     def test_job_that_ended_unseen_is_not_too_late(self):
-        job = self.submit("just-in-time", activeDeadlineSeconds=5)
+        job = self.submit("just-in-time")
         job.wait_phase("Running")
+        job.deadline_in(8)
         self.proxy.blindfold()
         self.finish(job)
         wait_for("the outcome", lambda: job.status().get("completionTime"), detail=job.show)

@@ -3,6 +3,7 @@
 import time
 
 from operator_case import FakeClusterCase
+from support.api import ApiError
 from support.waiting import holds_for, wait_for
 
 WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
@@ -14,14 +15,15 @@ class OperatorAwayTest(FakeClusterCase):
     def test_everything_happens_while_the_operator_is_down(self):
         """What is due is done when it is back, by stamps in the objects: how long it was away does not matter."""
         names = ("finishes", "is-deleted", "is-late", "runs-on", "had-ended", "crashes")
-        options = {"is-late": {"activeDeadlineSeconds": 5}, "had-ended": {"ttlSecondsAfterFinished": 5}}
-        jobs = {name: self.submit(name, **options.get(name, {})) for name in names}
+        jobs = {name: self.submit(name) for name in names}
         for job in jobs.values():
             job.wait_phase("Running")
         self.finish(jobs["had-ended"])
         jobs["had-ended"].wait_condition("Complete")
         kept = [p["metadata"]["uid"] for p in jobs["runs-on"].pods()]
         self.operator.kill()
+        jobs["is-late"].patch(activeDeadlineSeconds=5)
+        jobs["had-ended"].patch(ttlSecondsAfterFinished=5)
         self.finish(jobs["finishes"])
         self.finish(jobs["crashes"], code=3)
         jobs["is-deleted"].delete()
@@ -32,7 +34,7 @@ class OperatorAwayTest(FakeClusterCase):
         self.assertEqual("DeadlineExceeded", jobs["is-late"].wait_condition("Failed")["reason"])
         jobs["is-deleted"].wait_gone()
         jobs["had-ended"].wait_gone()
-        jobs["crashes"].wait("its second attempt", lambda s: s["attempts"] == 2 and s["failures"] == 1, 30)
+        jobs["crashes"].wait("its second attempt", lambda s: s["attempts"] == 2 and s["failures"] == 1)
         queued.wait_phase("Running")
         self.assertEqual(kept, [p["metadata"]["uid"] for p in jobs["runs-on"].pods()])
         self.assertEqual(("Running", 1), (jobs["runs-on"].phase(), jobs["runs-on"].status()["attempts"]))
@@ -73,8 +75,8 @@ class NamespaceTest(FakeClusterCase):
         holds_for("nothing can be made here any more", lambda: not late.pods(), 3)
         self.let_go(late)
         self.kubelet.dead.clear()
-        wait_for("the namespace to be gone", lambda: self.api.find("namespaces", self.namespace) is None, 90,
-                 self.leftovers)
+        wait_for("the namespace to be gone", lambda: self.api.find("namespaces", self.namespace) is None,
+                 detail=self.leftovers)
 
     def let_go(self, job):
         self.api.patch("gpujobs", job.name, {"metadata": {"finalizers": None}}, self.namespace)
@@ -82,6 +84,16 @@ class NamespaceTest(FakeClusterCase):
 
 class WebhookTest(FakeClusterCase):
     """gpupool has none; somebody else's is down and refuses all Jobs of the namespace."""
+
+    def is_refused(self):
+        """Whether a Job would be: a new configuration takes a moment."""
+        body = {"metadata": {"name": "probe", "namespace": self.namespace},
+                "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "x", "image": "x"}]}}}}
+        try:
+            self.api.create("jobs", body, dryRun="All")
+        except ApiError as error:
+            return "down.test.dev" in error.message
+        return False
 
     def test_webhook_is_down_for_a_while(self):
         self.api.patch("namespaces", self.namespace, {"metadata": {"labels": {"test/webhook": self.namespace}}})
@@ -98,15 +110,18 @@ class WebhookTest(FakeClusterCase):
             if not removed:
                 removed.append(self.api.call("DELETE", f"{WEBHOOKS}/{name}"))
         self.addCleanup(remove)
-        time.sleep(1)  # until every API server thread has it: nothing tells
+        wait_for("the webhook to be asked", self.is_refused)
         job = self.submit("one")
-        wait_for("the refusal in the log", lambda: "down.test.dev" in self.operator.log(), detail=self.operator.tail)
+        job.wait("the cause in its status", lambda s: "down.test.dev" in s.get("message", ""))
         lines = len(self.operator.log().splitlines())
         holds_for("it has no pods", lambda: not job.pods(), 4)
         self.assertLess(len(self.operator.log().splitlines()) - lines, 30)
+        status = job.wait_reason("CreateFailed")
+        self.assertIn("down.test.dev", status["message"])
+        job.wait("no lease", lambda s: not s.get("lease"))
         other = self.submit("other", gpus=1, namespace="default")
         self.addCleanup(other.delete)
         other.wait_phase("Running")
         remove()
         job.wait_phase("Running")
-        self.assertEqual(1, job.status()["attempts"])
+        self.assertEqual(0, job.status().get("failures", 0))

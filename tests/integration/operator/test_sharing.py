@@ -19,7 +19,7 @@ class PlacementTest(SharingCase):
         self.finish(jobs[7])
         begin = time.monotonic()
         late.wait_phase("Running")
-        self.assertLess(time.monotonic() - begin, 10)
+        self.assertLess(time.monotonic() - begin, 60)
         self.assertEqual(jobs[7].status()["nodeNames"], late.status()["nodeNames"])
         self.assertEqual({1}, {j.status()["attempts"] for j in [*jobs, late]})
 
@@ -56,8 +56,8 @@ class PlacementTest(SharingCase):
         self.assertEqual([2, 2], [n["workers"] for n in gang.lease()["nodes"]])
         where = [p["spec"]["nodeName"] for p in gang.pods()]
         self.assertEqual([2, 2], sorted(where.count(name) for name in set(where)))
-        env = {e["name"]: e.get("value") for e in self.worker(gang, 0)["spec"]["containers"][0]["env"]}
-        self.assertEqual(("4", "1"), (env["GPUPOOL_NNODES"], env["GPUPOOL_NPROC"]))
+        flags = self.worker(gang, 0)["spec"]["containers"][0]["command"]
+        self.assertTrue({"--nnodes=4", "--nproc=1"}.issubset(flags), flags)
         self.finish(gang, ranks=range(4))
         gang.wait_condition("Complete")
 
@@ -128,21 +128,25 @@ class SeveralGpusTest(SharingCase):
 
 
 class RefusalTest(SharingCase):
+    def wait_second_attempt(self, job):
+        """The reason is PlacementRefused for a moment only; the event stays."""
+        status = job.wait("the second attempt to run",
+                          lambda s: s.get("attempts") == 2 and s.get("phase") == "Running" and s)
+        wait_for("the event", lambda: "PlacementRefused" in {e["reason"] for e in job.events()}, detail=job.show)
+        return status
+
     def test_a_refused_worker_is_placed_again_uncharged(self):
         self.plugins.refused = 1
         job = self.submit_slices("refused", backoffLimit=0)
-        job.wait_reason("PlacementRefused")
-        status = job.wait_phase("Running")
+        status = self.wait_second_attempt(job)
         self.assertEqual((2, 0), (status["attempts"], status.get("failures", 0)))
-        wait_for("the event", lambda: "PlacementRefused" in {e["reason"] for e in job.events()})
         self.finish(job)
         job.wait_condition("Complete")
 
     def test_a_gang_with_a_refused_worker_starts_again_as_a_whole(self):
         self.plugins.refused = 1
         gang = self.submit_slices("gang", 2, gpus=3, backoffLimit=0)
-        gang.wait_reason("PlacementRefused")
-        status = gang.wait_phase("Running")
+        status = self.wait_second_attempt(gang)
         self.assertEqual((2, 0), (status["attempts"], status.get("failures", 0)))
         self.assertEqual(3, len(gang.pods()))
 

@@ -135,9 +135,23 @@ class LostAgainAndAgainTest(FakeClusterCase):
         for attempt in range(3):
             job.wait("the attempt", lambda s, a=attempt: s.get("attempts") == a + 1 and s["phase"] == "Running")
             self.api.delete("pods", self.worker(job)["metadata"]["name"], self.namespace)
-        job.wait("a pause", lambda s: (s.get("lease") or {}).get("notBefore"))
-        begun = len(self.kubelet.started)
+        until = job.wait("a pause", lambda s: (s.get("lease") or {}).get("notBefore"))
         self.restart_operator()
-        self.assertEqual(begun, len(self.kubelet.started), "a new operator keeps to the pause")
         job.wait("the next attempt", lambda s: s.get("attempts") == 4 and s["phase"] == "Running")
+        self.assertGreaterEqual(self.worker(job)["metadata"]["creationTimestamp"], until,
+                                "a new operator keeps to the pause")
         self.assertEqual(0, job.status().get("failures", 0))
+
+
+class ForgottenEndTest(FakeClusterCase):
+    def test_result_that_a_kubelet_has_lost_is_waited_for(self):
+        """Rank 1 has ended and was started again, and its dead container is gone: its launcher repeats the result."""
+        job = self.submit("gang", gpus=2, backoffLimit=0)
+        job.wait_phase("Running")
+        self.kubelet.forget(self.worker(job, 1))
+        self.finish(job, ranks=[0])
+        status = job.wait_reason("WaitingForResult")
+        self.assertIn("rank 1 was started again", status["message"])
+        self.finish(job, ranks=[1])
+        status = job.wait_condition("Complete")
+        self.assertEqual((1, 0), (status["attempts"], status.get("failures", 0)))
