@@ -1,5 +1,6 @@
 """Two operators with leader election, one of which is killed, stopped or paused every few seconds."""
 
+import datetime
 import http.client
 import random
 import signal
@@ -30,6 +31,7 @@ class Duel:
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self.started = 0.0  # when somebody was last hurt or came back
         self.crashes, self.problems, self.injected = [], [], {}
+        self.strikes = []  # what was done to whom, and when
         self._paused = {}  # process: when it goes on
         self._killed = set()
 
@@ -49,6 +51,13 @@ class Duel:
     def calm(self):
         self._calm.set()
 
+    def logs(self):
+        return [process.log_path for process in self._processes]
+
+    def _note(self, what, process):
+        when = datetime.datetime.now(datetime.timezone.utc).isoformat()
+        self.strikes.append(f"{when} operator {self._processes.index(process) + 1}, process {process.pid}: {what}")
+
     def show(self):
         return "\n".join([" ".join(self.crashes), *(process.tail() for process in self._processes)])
 
@@ -65,13 +74,16 @@ class Duel:
         if process in self._paused and (time.monotonic() > self._paused[process] or self._calm.is_set()):
             del self._paused[process]
             process.signal(signal.SIGCONT)
+            self._note("goes on", process)
             self.started = time.monotonic()
         if process.running():
             return
         if process.exit_code() != LOST and process not in self._killed:
             self.problems.append(f"the operator ended by itself with code {process.exit_code()}\n{process.tail()}")
         self._killed.discard(process)
+        self._note(f"has ended with code {process.exit_code()}", process)
         process.start(ready=False)
+        self._note("starts", process)
         self.started = time.monotonic()
 
     def _victim(self):
@@ -93,5 +105,6 @@ class Duel:
         else:
             self._killed.add(process)
             process.signal(signal.SIGKILL if how == "kill" else signal.SIGTERM)
+        self._note(how, process)
         self.crashes.append(how)
         self.injected["operator: " + how] = self.injected.get("operator: " + how, 0) + 1

@@ -54,6 +54,7 @@ class FaultLab:
 
     def fresh_world(self):
         """What a failed scenario left behind must not touch the next."""
+        self._world.abandon()
         self._world = None
 
     def leave_worlds(self):

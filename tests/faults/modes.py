@@ -5,10 +5,12 @@ import random
 from checker.selftest import self_test
 from crash_points import CrashPoints
 from duel import Duel
+from races.broken import broken_races
 from races.race import Race
 from scenarios import SCENARIOS
 from storms import crashes, storm
 from supervisor import Supervisor
+from undone import taints_come_back
 
 MANY = 100_000
 FOREIGN = 100
@@ -32,9 +34,14 @@ def foreign(lab, report, seed, submissions=16, seconds=None):
     Race(lab, report, seed, submissions, f"--foreign --seed {seed}", seconds, foreign=FOREIGN).run()
 
 
-def checker(lab, report, _seed):
+def checker(lab, report, seed):
     lab.leave_worlds()
     self_test(lab, report)
+    broken_races(lab, report, seed)
+
+
+def undone(lab, report, _seed):
+    taints_come_back(lab, report)
 
 
 def sample_of_points(lab, report, seed, count):

@@ -20,6 +20,7 @@ def sample(lab, report, seed):
         modes.checker(lab, report, seed)
         modes.races(lab, report, seed, SUBMISSIONS)
         modes.foreign(lab, report, seed)
+        modes.undone(lab, report, seed)
         modes.storms(lab, report, seed)
         said = points.communicate(timeout=LIMIT)[0]
     finally:

@@ -32,11 +32,21 @@ def storm(lab, report, seconds, title, supervisor):
         for thread in threads:
             thread.join()
         problems = supervisor.problems + lab.kubelet.violations[before:]
-        for _, world in worlds:
-            world.tear_down()
+        failed = [world for _, world in worlds if not _torn_down(world, problems)]
+    for world in failed:
+        world.abandon()
     report.add(supervisor, [])
     if problems:
         report.failed(title, "\n".join(problems))
+
+
+def _torn_down(world, problems):
+    try:
+        world.tear_down()
+        return True
+    except Exception:  # pylint: disable=broad-exception-caught
+        problems.append(traceback.format_exc())
+        return False
 
 
 def _live(scenario, world, supervisor, report, end, title):

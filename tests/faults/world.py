@@ -3,6 +3,7 @@
 import itertools
 import time
 
+from clearing import clear
 from kubelet import attempt_of, rank_of
 from support.api import ApiError
 from support.jobs import JOB_UID, JobHandle, job_manifest, pool_manifest
@@ -59,6 +60,13 @@ class World:
         self.api.delete("gpupools", self.name)
         self.api.delete("namespaces", self.name)
         for name in self.node_names:
+            self.nodes.remove(name)
+
+    def abandon(self):
+        """For one in which something has failed, when no operator runs any more."""
+        clear(self.api, [self.name], [self.name, self.name + "-extra", self.name + "-shared"])
+        for name in [name for name in self.nodes.names() if name.startswith(self.name + "-")]:
+            self.kubelet.plugins.remove(name)
             self.nodes.remove(name)
 
     def wait(self, what, probe, limit=LIMIT):

@@ -31,53 +31,37 @@ class ValueNamesOneThing(Rule):
 
 
 class TakingMoves(Rule):
-    """Counted is only the time between two renewals of the same leader that come in their rhythm, since one that is paused,
-    dead or starved renews nothing, while the checker's own writes come back without delay, since nobody can be faster than
-    the machine. A change of the lease's status, and its taint on a node, are movement."""
+    """While somebody leads. A change of the lease's status, and its taint on a node, are movement."""
 
     name = "a lease that takes nodes does not stand still for 5 s"
     LIMIT = 5.0
-    RENEWED_WITHIN = 1.0  # twice the period of those that race
-    PROMPT = 0.2
 
     def __init__(self):
         super().__init__()
-        self._led = 0.0  # seconds in which somebody led
-        self._renewed = ("", 0.0)  # by whom, when
-        self._moved = {}  # UID of a job that is Taking: (seconds led until it moved last, when that was)
+        self._moved = {}  # UID of a job that is Taking: when it moved last
         self._said = set()  # lease values
-        self._slow = 0.0  # until when the machine was too slow to judge
 
     def look(self, change, state):
         job = change.after or change.before
-        if change.kind == "ticks":
-            self._slow = change.when if change.after > self.PROMPT else self._slow
-        elif change.kind == "gpujobs":
+        if change.kind == "gpujobs":
             if change.after and job.state == "Taking":
-                self._moved[job.uid] = (self._led, change.when)
+                self._moved[job.uid] = change.when
             else:
                 self._moved.pop(job.uid, None)
         elif change.kind == "nodes" and change.after:
             for value in change.after.taints:
                 if job_of(value) in self._moved:
-                    self._moved[job_of(value)] = (self._led, change.when)
+                    self._moved[job_of(value)] = change.when
         elif change.kind == "leases" and change.after:
-            self._renew(change.after["spec"].get("holderIdentity") or "", change.when)
-            yield from self._overdue(state, change.when)
+            yield from self._overdue(state, change)
 
-    def _renew(self, holder, when):
-        before, last = self._renewed
-        if holder and holder == before and when - last <= self.RENEWED_WITHIN and self._slow < last:
-            self._led += when - last
-        self._renewed = (holder, when)
-
-    def _overdue(self, state, now):
-        for uid, (led, when) in self._moved.items():
+    def _overdue(self, state, change):
+        for uid, when in self._moved.items():
             self.checked += 1
             job = state.jobs[uid]
-            if self._led - led > self.LIMIT and job.lease_id not in self._said:
+            if change.led_since(when) > self.LIMIT and job.lease_id not in self._said:
                 self._said.add(job.lease_id)
-                yield f"{job.key} is Taking {sorted(job.nodes)} with {job.lease_id}: no move for {now - when:.1f} s"
+                yield f"{job.key} is Taking {sorted(job.nodes)} with {job.lease_id}: no move for {change.when - when:.1f} s"
 
 
 class EditsMoveNothing(Rule):

@@ -36,7 +36,7 @@ class MarksNameHolder(NodeRule):
 
     An API server that is asked to delete a job while it gets its finalizer may remove it regardless: it looks for
     finalizers first and then deletes whatever is there. Nobody can take nodes so that this never shows, so the marks of
-    a job that was gone without having been marked for deletion have 5 s.
+    a job that was gone without having been marked for deletion have 5 s in which somebody leads.
     """
 
     name = "a mark on a node names a living job that has it"
@@ -55,7 +55,7 @@ class MarksNameHolder(NodeRule):
             present |= {(name, value) for value in values if value and job_of(value) in state.vanished}
         self._orphaned = {key: self._orphaned.get(key, change.when) for key in present}
         for (node, value), since in self._orphaned.items():
-            if change.when - since > self.LIMIT:
+            if change.led_since(since) > self.LIMIT:
                 yield f"node {node} carries {value} of a job that is gone for more than {self.LIMIT:.0f} s"
 
     def look_at(self, node, state):
@@ -81,7 +81,9 @@ class MarksNameHolder(NodeRule):
 
 
 class NodeControllerUndone(Rule):
-    """What the node controller has undone is put right within 5 s. The other rules go by what was there before."""
+    """What the node controller has undone is put right within 5 s in which somebody leads. The other rules go by what was
+    there before. gpupool puts no taint back on a node that it gives back or that is lost: what is left of the lease ends
+    there."""
 
     name = "a lease taint that the node controller undid is put right"
     LIMIT = 5.0
@@ -89,18 +91,27 @@ class NodeControllerUndone(Rule):
     def __init__(self):
         super().__init__()
         self._undone = {}  # node: (what it has now, since when)
+        self._said = set()  # nodes
 
     def look(self, change, state):
         for name in change.places():
-            now = state.nodes[name].undone if name in state.nodes else None
-            if now is None:
+            node = state.nodes.get(name)
+            if not node or node.undone is None or not self._is_due(node, state):
                 self._undone.pop(name, None)
-            elif self._undone.get(name, (None,))[0] != now:
+                self._said.discard(name)
+            elif self._undone.get(name, (None,))[0] != node.undone:
                 self.checked += 1
-                self._undone[name] = (now, change.when)
+                self._undone[name] = (node.undone, change.when)
         for name, (now, since) in self._undone.items():
-            if change.when - since > self.LIMIT:
-                yield f"the node controller made the lease taints of node {name} {now}, more than {self.LIMIT:.0f} s ago"
+            if change.led_since(since) > self.LIMIT and name not in self._said:
+                self._said.add(name)
+                yield f"the node controller made the lease taints of node {name} {now}, {change.when - since:.1f} s ago"
+
+    @staticmethod
+    def _is_due(node, state):
+        """By the label, which the node controller never writes."""
+        job = state.jobs.get(job_of(node.label or ""))
+        return bool(node.undone) or not job or (job.claims(node) and job.state != "Releasing")
 
 
 class PodOnHeldNode(NodeRule):

@@ -11,16 +11,17 @@ LIMIT = 180  # only for hangs
 
 
 class CheckerProcess:
-    """A context manager; complaints may be read at any time."""
+    """A context manager; complaints may be read at any time. record: a file for all that it sees."""
 
-    def __init__(self, kubeconfig):
-        self._kubeconfig, self._process, self._answers = kubeconfig, None, queue.Queue()
+    def __init__(self, kubeconfig, record=None):
+        self._arguments = [kubeconfig, *([record] if record else [])]
+        self._process, self._answers = None, queue.Queue()
         self.complaints = []  # {"rule": ..., "what": ..., "revision": ...}
         self.checked = {}  # rule: how often, known at the end
         self._reader = threading.Thread(target=self._read, daemon=True)
 
     def __enter__(self):
-        self._process = subprocess.Popen([PROGRAM, self._kubeconfig], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self._process = subprocess.Popen([PROGRAM, *self._arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          text=True)
         self._reader.start()
         self._answer("ready")

@@ -42,18 +42,16 @@ class Node:
         """Itself, next to what it was. The node controller of Kubernetes before 1.26 writes all taints of a node as its
         cache has them (kubernetes/kubernetes#113136): one that was taken off meanwhile comes back, one that was put on
         is gone. It never writes labels, so that a new label is gpupool's word on all of it."""
-        theirs = _owner_of_taints(node) in (NODE_CONTROLLER, None)
-        if theirs and self.taints != before.taints and self.label == before.label:
+        if node_controller_wrote_taints(node) and self.taints != before.taints and self.label == before.label:
             return dataclasses.replace(self, taints=before.taints, undone=self.taints)
         return self
 
 
-def _owner_of_taints(node):
-    """Who wrote the list of taints last: as a whole it has one owner. None of an empty one."""
-    for entry in node["metadata"].get("managedFields", []):
-        if "f:taints" in entry.get("fieldsV1", {}).get("f:spec", {}):
-            return entry.get("manager")
-    return None
+def node_controller_wrote_taints(node):
+    """As the last one: as a whole the list has one owner. An empty one has none, and may be its work too."""
+    owners = [entry.get("manager") for entry in node["metadata"].get("managedFields", [])
+              if "f:taints" in entry.get("fieldsV1", {}).get("f:spec", {})]
+    return not owners or NODE_CONTROLLER in owners
 
 
 @dataclasses.dataclass
@@ -122,7 +120,9 @@ class Pod:
             return None
         states = status.get("containerStatuses", [])
         over = status.get("phase") in ("Succeeded", "Failed")
-        ended = over or bool(states) and all("terminated" in s["state"] for s in states)
+        # Of one that never began, that its kubelet deletes it with grace 0 is the end: finalizers keep the object.
+        told = bool(states) or meta.get("deletionGracePeriodSeconds") == 0
+        ended = over or told and all("terminated" in s["state"] for s in states)
         began = any("running" in s["state"] or "terminated" in s["state"] or s.get("lastState") for s in states)
         env = {e["name"]: e.get("value") for c in pod["spec"]["containers"][:1] for e in c.get("env", [])}
         owners = meta.get("ownerReferences", [])

@@ -29,6 +29,12 @@ class NodeRule(Rule):
 class Change:
     def __init__(self, when, kind, before, after):
         self.when, self.kind, self.before, self.after = when, kind, before, after
+        self.led = (0.0, 0.0)  # since when and until when somebody leads without a break
+
+    def led_since(self, when):
+        """For how many seconds since then, of those without a break until now."""
+        since, until = self.led
+        return max(0.0, until - max(since, when))
 
     def places(self):
         """Names of the nodes that this is about."""

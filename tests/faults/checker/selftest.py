@@ -4,6 +4,7 @@ import time
 
 from checker import end_rules
 from checker.clock import ELECTION_NAMESPACE
+from checker.leadership import Leadership
 from checker.lease_rules import EditsMoveNothing, TakingMoves, ValueNamesOneThing
 from checker.node_rules import (HeldNodeCarriesLease, MarksNameHolder, NodeControllerUndone, OneLeasePerNode,
                                 PodOnHeldNode)
@@ -17,6 +18,8 @@ from support.jobs import job_manifest
 from support.waiting import wait_for
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
+TOO_LONG = 3 + max(rule.LIMIT for rule in (MarksNameHolder, NodeControllerUndone, TakingMoves))
+PERIOD, PAUSE = 0.4, 1.5 * Leadership.RENEWED_WITHIN  # of renewals
 
 
 class Forger:
@@ -24,6 +27,7 @@ class Forger:
 
     def __init__(self, api, space):
         self.complained = lambda mark: False  # whether the checker has named it
+        self.spared = []  # (rule, what it has no reason to name)
         self.api, self.space, self._names, self.nodes, self._jobs = api, space, iter(range(1000)), {}, {}
 
     def set_up(self):
@@ -42,10 +46,23 @@ class Forger:
         self.api.delete("namespaces", self.space)
 
     def wait_for_complaint(self, mark):
-        """Of what is wrong only after a while."""
+        """Of what is wrong only after a while in which somebody leads, who does nothing but renew."""
         begin = time.monotonic()
-        while not self.complained(mark) and time.monotonic() < begin + 30:
-            time.sleep(0.2)
+        while not self.complained(mark) and time.monotonic() < begin + 180:
+            self.renew()
+            time.sleep(PERIOD)
+
+    def pause(self):
+        """Nobody leads for as long: who is paused again and again renews too seldom."""
+        for _ in range(1 + int(TOO_LONG / PAUSE)):
+            self.renew()
+            time.sleep(PAUSE)
+
+    def take_turns(self):
+        """As long, by leaders of whom each has a part of it."""
+        for turn in range(int(TOO_LONG / PERIOD)):
+            self.renew(f"leader {turn // 5}")
+            time.sleep(PERIOD)
 
     def node(self):
         """One that the node controller has nothing to say of any more: that of 1.20 writes the taints that it has in its
@@ -121,25 +138,40 @@ class Forger:
         status = {"name": "w", "image": "i", "imageID": "", "ready": True, "restartCount": 0, "lastState": {}, "state": state}
         self.api.patch("pods", name, {"status": {"phase": phase, "containerStatuses": [status]}}, self.space, "status")
 
-    def renew(self, moment):
+    def leave(self, pod, grace=0):
+        """It is deleted, and our finalizer keeps the object. With grace 0: its kubelet has seen the end of it."""
+        self.api.patch("pods", pod, {"metadata": {"finalizers": ["gpupool.dev/worker"]}}, self.space)
+        self.api.delete("pods", pod, self.space, gracePeriodSeconds=grace)
+
+    def renew(self, holder="me"):
         lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
                  "metadata": {"name": "self-election", "namespace": ELECTION_NAMESPACE}}
         if not self.api.find("leases", "self-election", ELECTION_NAMESPACE):
             self.api.create("leases", lease)
-        spec = {"holderIdentity": "me", "renewTime": f"2020-01-01T00:00:00.{moment:06d}Z"}
+        moment = int(10 * time.monotonic()) % 1_000_000
+        spec = {"holderIdentity": holder, "renewTime": f"2020-01-01T00:00:00.{moment:06d}Z"}
         self.api.patch("leases", "self-election", {"spec": spec}, ELECTION_NAMESPACE)
 
 
 def lawful(forger):
-    """The life of a job as it should be, beside a node controller that writes what it has in its cache."""
-    a, b = forger.node(), forger.node()
+    """The life of a job as it should be, beside a node controller that writes what it has in its cache. What waits for a
+    leader waits for as long as nobody leads."""
+    a, b, gone = forger.node(), forger.node(), forger.node()
+    forger.api.delete("gpujobs", forger.hold(gone), forger.space)
+    taking = forger.job()
+    forger.status(taking, 1, "Taking", gone)
     job = forger.hold(a, b, **{EXPECTED: "Succeeded/Completed/0"})
     forger.undo(a)
+    forger.pause()
+    forger.take_turns()
+    forger.unmark(gone)
+    forger.api.delete("gpujobs", taking, forger.space)
     forger.mark(a, job)
-    pod = forger.pod(job, a)
+    pod, idle = forger.pod(job, a), forger.pod(job, b, running=False)
     forger.status(job, 1, "Running", a, b)
     forger.pod_state(pod, "Succeeded", {"terminated": {"exitCode": 0}})
     forger.status(job, 1, "Releasing", a, b)
+    forger.leave(idle)
     forger.unmark(a)
     forger.unmark(b)
     forger.undo(b, f"{forger.uid(job)}.1")
@@ -184,9 +216,23 @@ def a_taint_outlives_a_job_that_vanished(forger):
 
 
 def the_node_controller_takes_a_taint_off(forger):
-    node = forger.node()
+    """Also off a node that is given back, where nobody puts it on again."""
+    node, released = forger.node(), forger.node()
     forger.hold(node)
+    forger.status(forger.hold(released), 1, "Releasing", released)
+    forger.undo(released)
     forger.undo(node)
+    forger.wait_for_complaint(node)
+    forger.spared.append((NodeControllerUndone.name, released))
+    return node
+
+
+def the_node_controller_takes_a_taint_off_one_that_runs(forger):
+    """Nobody leads for a while, and then somebody does."""
+    node = forger.node()
+    forger.status(forger.hold(node), 1, "Running", node)
+    forger.undo(node)
+    forger.pause()
     forger.wait_for_complaint(node)
     return node
 
@@ -215,6 +261,21 @@ def a_pod_on_a_free_node(forger):
     mine, free = forger.node(), forger.node()
     forger.pod(forger.hold(mine), free)
     return free
+
+
+def a_pod_that_runs_is_deleted_by_force(forger):
+    """Its kubelet has not seen the end of it."""
+    node = forger.node()
+    forger.leave(forger.pod(forger.hold(node), node))
+    forger.unmark(node)
+    return node
+
+
+def a_pod_that_may_begin_yet(forger):
+    node = forger.node()
+    forger.leave(forger.pod(forger.hold(node), node, running=False), grace=30)
+    forger.unmark(node)
+    return node
 
 
 def too_many_slices_reserved(forger):
@@ -262,13 +323,9 @@ def a_number_falls(forger):
 
 
 def nobody_takes_on(forger):
-    """A leader renews and does nothing, until that was seen."""
     job = forger.job()
     forger.status(job, 1, "Taking", forger.node())
-    begin = time.monotonic()
-    while not forger.complained(job) and time.monotonic() < begin + 90:
-        forger.renew(int(10 * (time.monotonic() - begin)))
-        time.sleep(0.4)
+    forger.wait_for_complaint(job)
     return job
 
 
@@ -330,8 +387,11 @@ BROKEN = {
     HeldNodeCarriesLease.name: [a_held_node_carries_nothing],
     MarksNameHolder.name: [a_taint_names_nobody, a_taint_outlives_the_lease, a_taint_of_no_pool,
                            a_taint_outlives_a_job_that_vanished],
-    NodeControllerUndone.name: [the_node_controller_takes_a_taint_off, the_node_controller_brings_a_taint_back],
-    PodOnHeldNode.name: [a_pod_on_a_foreign_node, a_pod_on_a_free_node],
+    NodeControllerUndone.name: [the_node_controller_takes_a_taint_off,
+                                the_node_controller_takes_a_taint_off_one_that_runs,
+                                the_node_controller_brings_a_taint_back],
+    PodOnHeldNode.name: [a_pod_on_a_foreign_node, a_pod_on_a_free_node, a_pod_that_runs_is_deleted_by_force,
+                         a_pod_that_may_begin_yet],
     GpuNotOversubscribed.name: [too_many_slices_reserved, too_many_slices_run, too_many_slices_reported],
     ValueNamesOneThing.name: [a_value_moves, a_value_counts_for_two_attempts, a_number_falls],
     TakingMoves.name: [nobody_takes_on],
@@ -346,10 +406,14 @@ BROKEN = {
 def self_test(lab, report):
     """No operator may run meanwhile: it would clean up."""
     forger, checker = Forger(lab.api, lab.new_name()), CheckerProcess(lab.kubeconfig)
+
+    def named(mark, rule=None):
+        return any(mark in c["what"] and rule in (None, c["rule"]) for c in checker.complaints)
+
     forger.set_up()
     try:
         with checker:
-            forger.complained = lambda mark: any(mark in c["what"] for c in checker.complaints)
+            forger.complained = named
             lawful(forger)
             checker.ask("explained")
             problems = [f"complained of a job that kept all rules: {checker.show()}"] if checker.complaints else []
@@ -357,8 +421,9 @@ def self_test(lab, report):
             checker.ask("explained")
             checker.ask("empty")
         problems += [f"no rule was broken for {rule}" for rule in checker.checked if rule not in BROKEN]
-        problems += [f"did not complain: {breach}" for rule, breach, mark in marks
-                     if not any(c["rule"] == rule and mark in c["what"] for c in checker.complaints)]
+        problems += [f"did not complain: {breach}" for rule, breach, mark in marks if not named(mark, rule)]
+        problems += [f"complained of {mark}, and of nothing wrong: {rule}" for rule, mark in forger.spared
+                     if named(mark, rule)]
     finally:
         forger.tear_down()
     report.passed("kinds of violations shown to the checker, which saw them", len(marks))

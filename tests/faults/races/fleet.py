@@ -79,10 +79,11 @@ class Flaps(threading.Thread):
         self.counts, self.problems = collections.Counter(), []
 
     def close(self):
-        """All nodes are as they were in the beginning."""
+        """All nodes are as they were in the beginning. Once more it does nothing."""
         self._closed.set()
         self.join()
-        for _, undo in self._undo.values():
+        while self._undo:
+            _, (_, undo) = self._undo.popitem()
             undo()
 
     def run(self):

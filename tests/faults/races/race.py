@@ -1,15 +1,19 @@
 """Eight writers, nodes that come and go, two operators that die, and a checker that watches."""
 
+import os
 import random
 import threading
 import time
 import traceback
 
 from checker.process import CheckerProcess
+from clearing import clear
 from duel import Duel
+from kept import keep
 from races.delete_storm import delete_storm
 from races.fleet import GPUS, Flaps, Fleet
 from races.foreign import ForeignWriters
+from races.node_controller import NodeController
 from races.players import Players
 from races.writers import Writer
 from support.waiting import wait_for
@@ -32,15 +36,17 @@ class Race:
         self._writers = [Writer(self._api, f"{self._name}-{i}", submissions // WRITERS, seed * 100 + i) for i in range(WRITERS)]
         self._storm_size = 50 if seconds else max(50, submissions // 20)
         self._problems, self._struck = [], 0
+        self._record = os.path.join(os.path.dirname(lab.log), f"{self._name}.jsonl.gz")  # what the checker sees
 
     def run(self):
         begin, players = time.monotonic(), Players(self._api)
         fleet = Fleet(self._api, self._lab.nodes, players)
-        fleet.set_up()
-        for namespace in self._namespaces():
-            self._api.create("namespaces", {"metadata": {"name": namespace}})
-        checker, duel = CheckerProcess(self._lab.kubeconfig), Duel(self._lab.pair(), self._seed, REST, self._recovered)
+        checker = CheckerProcess(self._lab.kubeconfig, self._record)
+        duel = Duel(self._lab.pair(), self._seed, REST, self._recovered)
         try:
+            fleet.set_up()
+            for namespace in self._namespaces():
+                self._api.create("namespaces", {"metadata": {"name": namespace}})
             with checker, duel:
                 self._race(fleet, checker, duel)
         except Exception:  # pylint: disable=broad-exception-caught
@@ -48,8 +54,10 @@ class Race:
         finally:
             fleet.remove_all()
             players.close()
-            for namespace in self._namespaces():
-                self._api.delete("namespaces", namespace)
+        try:
+            clear(self._api, self._namespaces(), GPUS)
+        except Exception:  # pylint: disable=broad-exception-caught
+            self._problems.append(traceback.format_exc())
         self._judge(checker, duel, players, time.monotonic() - begin)
 
     def _namespaces(self):
@@ -59,8 +67,22 @@ class Race:
         flaps, end = Flaps(fleet, random.Random(self._seed), self._progress), time.monotonic() + (self._seconds or 1e9)
         storm = threading.Thread(target=self._storm, daemon=True)
         others = ForeignWriters(self._api, fleet.names(*GPUS), self._seed, self._foreign)
-        for thread in (*self._writers, others, *([] if self._foreign else [flaps, storm])):
+        controller = NodeController(self._api, self._seed)  # it would undo what foreign writers do as well
+        for thread in (*self._writers, others, *([] if self._foreign else [flaps, storm, controller])):
             thread.start()
+        try:
+            self._run_to_its_end(fleet, checker, duel, (flaps, controller), storm, others, end)
+        finally:  # after a failure, too, nobody writes on
+            others.close()
+            for writer in self._writers:
+                writer.close()
+                writer.join()
+            if not self._foreign:
+                flaps.close()
+                controller.close()
+
+    def _run_to_its_end(self, fleet, checker, duel, trouble, storm, others, end):
+        flaps, controller = trouble
         while time.monotonic() < end and (any(writer.left for writer in self._writers) or others.idle() or
                                           self._progress() < TROUBLED * self._submissions):
             time.sleep(0.2)
@@ -68,6 +90,7 @@ class Race:
             writer.left = 0
         if not self._foreign:
             flaps.close()
+            controller.close()
         duel.calm()
         wait_for("all jobs to end", lambda: all(writer.drained for writer in self._writers), LIMIT, self._undone)
         if not self._foreign:
@@ -76,7 +99,7 @@ class Race:
         self._judge_others(others)
         checker.ask("explained")
         self._problems += flaps.problems
-        self._report.injected.update(flaps.counts)
+        self._report.injected.update(flaps.counts + controller.counts)
         for writer in self._writers:
             writer.close()
             writer.join()
@@ -134,6 +157,13 @@ class Race:
         print(f"race: {submitted} submissions in {seconds:.0f} s, {submitted / seconds:.1f}/s, "
               f"{len(players.runs)} commands run, {len(checker.complaints)} complaints", flush=True)
         if self._problems:
+            self._problems.append(f"the operators' logs and all that the checker saw are in {self._keep(duel)}")
             self._report.failed(self._again, "\n".join(self._problems))
         else:
             self._report.passed("races")
+        if os.path.exists(self._record):
+            os.remove(self._record)
+
+    def _keep(self, duel):
+        name = f"{'foreign' if self._foreign else 'races'}-{self._seed}"
+        return keep(name, [self._record, *duel.logs()], strikes="\n".join(duel.strikes), problems="\n".join(self._problems))
