@@ -28,14 +28,14 @@ class ExampleTest(OperatorCase):
             status = job.wait_condition("Complete")
             self.assertEqual(("Succeeded", "Completed", 1), (status["phase"], status["reason"], status["attempts"]))
             self.assertEqual((1, 1), (status["workers"]["total"], status["workers"]["succeeded"]))
-            (tail,) = pods.tails().values()
+            (tail,) = pods.tails(1).values()
         self.assertRegex(tail, r"(?s)^single-gpu: rank 0 of 1 on .*done$")
 
     def test_ddp_pytorch(self):
         with self.watch() as pods:
             job = self.apply("ddp-pytorch")
             status = job.wait_condition("Complete", limit=240)
-            text = "\n".join(pods.tails().values())
+            text = "\n".join(pods.tails(3).values())
         self.assertEqual(("Succeeded", 1, 3), (status["phase"], status["attempts"], status["workers"]["succeeded"]))
         digests = dict(DIGEST.findall(text))
         self.assertEqual({"0", "1", "2"}, set(digests), text)
@@ -49,8 +49,8 @@ class ExampleTest(OperatorCase):
         with self.watch() as pods:
             job = self.apply("explicit-nodes")
             self.assertEqual("Succeeded", job.wait_condition("Complete")["phase"])
+            text = "\n".join(pods.tails(2).values())
             self.assertEqual({"na", "nc"}, pods.nodes())
-            text = "\n".join(pods.tails().values())
         for rank in (0, 1):
             self.assertIn(f"rank {rank} of 2 on ", text)
 
@@ -83,8 +83,8 @@ class ExampleTest(OperatorCase):
         with self.watch() as pods:
             job = self.apply("slice-job")
             self.assertEqual("Succeeded", job.wait_condition("Complete")["phase"])
+            (tail,) = pods.tails(1).values()
             self.assertEqual({"nd"}, pods.nodes())
-            (tail,) = pods.tails().values()
         # Three slices of an L4 with 23034 MiB, for the cores.
         self.assertRegex(tail, r"^GPU GPU-[-0-9a-f]+\nmemory 6909m, cores 30 %$")
 
@@ -93,7 +93,7 @@ class ExampleTest(OperatorCase):
             jobs = self.apply("mixed-slices", "one-slice", "three-slices", "ddp-slices")
             for job in jobs:
                 self.assertEqual("Succeeded", job.wait_condition("Complete", limit=180)["phase"])
-            tails = pods.tails()
+            tails = pods.tails(6)
         text = "\n".join(tails.values())
         for line in ("memory 2303m, cores 10 %", "memory 6909m, cores 30 %"):
             self.assertIn(line, text)

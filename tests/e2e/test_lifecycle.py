@@ -18,14 +18,14 @@ from suite.results import Results  # noqa: E402
 class LifecycleTest(OperatorCase):
     def wait_no_pods(self, job):
         """Nodes are free when nothing runs there any more; the kubelet removes the object a moment later."""
-        wait_for("the pods to be gone", lambda: not job.pods(), 20, job.show)
+        wait_for("the pods to be gone", lambda: not job.pods(), detail=job.show)
 
     def test_events_tell_the_story(self):
         job = self.submit("story", "echo done")
         job.wait_condition("Complete")
         wanted = {"StartingWorkers", "Completed"}
-        wait_for("the events", lambda: wanted <= {e["reason"] for e in job.events()}, 15,
-                 lambda: str([e["reason"] for e in job.events()]))
+        wait_for("the events", lambda: wanted <= {e["reason"] for e in job.events()},
+                 detail=lambda: str([e["reason"] for e in job.events()]))
         shown = kubectl(self.lab.kubeconfig, "-n", self.namespace, "describe", "gjob", "story")
         for text in (*wanted, "starts on " + job.status()["nodeNames"]):
             self.assertIn(text, shown.split("Events:")[-1])
@@ -76,8 +76,9 @@ class LifecycleTest(OperatorCase):
 
     def test_image_that_cannot_be_pulled(self):
         container = shell("true", image="gpupool.dev/missing:1", imagePullPolicy="Never")
-        job = self.submit("no-image", container=container, startTimeoutSeconds=5)
+        job = self.submit("no-image", container=container, startTimeoutSeconds=3600)
         job.wait("the image's problem in the message", lambda s: "ErrImageNeverPull" in s.get("message", ""))
+        job.patch(startTimeoutSeconds=1)  # from now on it is too late
         status = job.wait_condition("Failed")
         self.assertEqual("StartTimeout", status["reason"])
         self.assertIn("ErrImageNeverPull", status["message"])
@@ -99,7 +100,7 @@ class LifecycleTest(OperatorCase):
         job = self.submit("doomed", gpus=2, container=shell(LISTEN + "sleep 3600"))
         job.wait_phase("Running")
         self.api.delete("namespaces", self.namespace)
-        wait_for("the namespace to be gone", lambda: not self.api.find("namespaces", self.namespace), 90, job.show)
+        wait_for("the namespace to be gone", lambda: not self.api.find("namespaces", self.namespace), detail=job.show)
         self.assert_free("na", "nb", "nc")
 
     def test_workers_hold_their_nodes_alone(self):
@@ -116,13 +117,14 @@ class LifecycleTest(OperatorCase):
 
 class QueueTest(OperatorCase):
     def test_first_come_first_served_within_priority(self):
-        first = self.submit("first", "sleep 4", gpus=1, nodes=["na"])
+        first = self.submit("first", gpus=1, nodes=["na"])  # until all others are in the queue
         first.wait_phase("Running")
         names = []
         for name, priority in (("low", -1), ("early", 0), ("late", 0), ("high", 5)):
             self.submit(name, "sleep 1", nodes=["na"], priority=priority)
             names.append(name)
             JobHandle(self.api, name, self.namespace).wait("a reason to wait", lambda s: s.get("reason"))
+        first.delete()
         jobs = [JobHandle(self.api, name, self.namespace) for name in names]
         for job in jobs:
             job.wait_condition("Complete")
@@ -130,13 +132,14 @@ class QueueTest(OperatorCase):
         self.assertEqual(["high", "early", "late", "low"], [job.name for job in begun])
 
     def test_large_job_is_not_starved_by_small_ones(self):
-        running = self.submit("running", "sleep 5")
+        running = self.submit("running")
         running.wait_phase("Running")
         large = self.submit_manifest(job_manifest("large", self.namespace, self.pool, gpus=3, container=shell(
             LISTEN + "sleep 1")))
         large.wait_reason("WaitingForNodes")
         small = self.submit("small", "true")
         small.wait_behind_others()
+        running.delete()
         done = large.wait_condition("Complete")
         self.assertLessEqual(done["startTime"], small.wait_condition("Complete")["startTime"])
 

@@ -33,7 +33,8 @@ class NodeCase(OperatorCase):
 
     def wait_free(self, *names):
         for name in names:
-            wait_for(f"node {name} to be free", lambda n=name: not node_traces(self.api.get("nodes", n)), 90)
+            wait_for(f"node {name} to be free", lambda n=name: not node_traces(self.api.get("nodes", n)),
+                     detail=lambda n=name: str(node_traces(self.api.get("nodes", n))))
 
     def events(self, job):
         return [event["reason"] for event in job.events()]
@@ -46,7 +47,7 @@ class LossTest(NodeCase):
         job = self.gang("cut")
         victim, kept = job.nodes()
         self.lab.cluster.verb("stop-node", victim, "--hard")
-        wait_for("the node to be not ready", lambda: self.ready(victim) != "True", 90)
+        wait_for("the node to be not ready", lambda: self.ready(victim) != "True")
         begin = time.monotonic()
         job.wait("the next attempt's workers", lambda s: s.get("attempts") == 2)
         print(f"\n    from NotReady to new workers: {time.monotonic() - begin:.1f} s, 5 of them patience", flush=True)
@@ -78,6 +79,45 @@ class LossTest(NodeCase):
             self.lab.cluster.verb("stop-node", node)
             self.lab.cluster.verb("start-node", node)
         self.complete(job, 1)
+
+
+class ForcedDeletionTest(NodeCase):
+    """A machine is cut off, and an administrator deletes its pod by force: that ends no process."""
+
+    def force(self, pod):
+        name = pod["metadata"]["name"]
+        kubectl(self.lab.kubeconfig, "-n", self.namespace, "delete", "pod", name, "--force", "--grace-period=0",
+                "--wait=false")
+
+    def carries(self, node):
+        return bool(node_traces(self.api.get("nodes", node)))
+
+    def check(self, job, node, pod):
+        job.delete()
+        self.force(pod)
+        holds_for("the node is taken", lambda: self.carries(node), 8)
+        wait_for("people to be told", lambda: "DeletedByForce" in self.events(job) or "NodeLost" in self.events(job),
+                 detail=lambda: str(self.events(job)))
+        self.assertTrue(self.carries(node))
+        self.lab.cluster.verb("join-node", node)
+        wait_for("the node to be free once its kubelet has spoken", lambda: not self.carries(node),
+                 detail=lambda: str(self.api.list("pods", self.namespace)))
+        job.wait_gone()
+
+    def test_of_a_worker_that_runs(self):
+        job = self.submit("runs", nodes=["na"])
+        job.wait_phase("Running")
+        self.lab.cluster.verb("cut-node", "na")
+        self.addCleanup(self.lab.cluster.verb, "join-node", "na")
+        self.check(job, "na", job.pods()[0])
+
+    def test_of_a_worker_that_its_kubelet_has_yet_to_report(self):
+        self.lab.cluster.verb("cut-node", "nb")
+        self.addCleanup(self.lab.cluster.verb, "join-node", "nb")
+        job = self.submit("unseen", nodes=["nb"])
+        pod = wait_for("its pod to be bound", lambda: next((p for p in job.pods() if p["spec"].get("nodeName")), None),
+                       detail=job.show)
+        self.check(job, "nb", pod)
 
 
 class DrainTest(NodeCase):
@@ -118,7 +158,8 @@ class WorkerTest(NodeCase):
         job.wait("attempt 1", lambda s: s.get("attempts") == 2 and s["phase"] == "Running")
         self.api.delete("statefulsets", "handled-2", self.namespace)
         self.complete(job, 3)
-        self.assertIn("ServiceRestored", self.events(job))
+        wait_for("the event ServiceRestored", lambda: "ServiceRestored" in self.events(job),
+                 detail=lambda: str(self.events(job)))
 
     def test_ranks_of_a_program_without_a_rendezvous(self):
         """Rank 0 never listens, and ends."""

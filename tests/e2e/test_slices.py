@@ -45,7 +45,7 @@ class SliceCase(OperatorCase):
         found = {}
         for pod in job.pods():
             name = pod["metadata"]["name"]
-            text = wait_for(f"{name} to show its slices", lambda name=name: self.printed(name), 90, job.show)
+            text = wait_for(f"{name} to show its slices", lambda name=name: self.printed(name), detail=job.show)
             found[name] = (pod["metadata"]["uid"], Shown(text))
         return found
 
@@ -54,6 +54,9 @@ class SliceCase(OperatorCase):
         started = any("running" in c["state"] or "terminated" in c["state"] for c in status.get("containerStatuses", []))
         text = self.api.log(pod, "worker", self.namespace) if started else ""
         return text if "shown\n" in text else None
+
+    def pool_status(self):
+        return self.api.get("gpupools", "shared").get("status", {})
 
     def slices(self, status):
         return status.get("slices", {}).get("free")
@@ -68,8 +71,8 @@ class SliceTest(SliceCase):
         late.wait_reason("WaitingForNodes")
         self.check_each_has_its_own(jobs)
         self.assertEqual("Queued", late.phase())
-        wait_for("the pool to show no free slice", lambda: self.slices(self.api.get("gpupools", "shared")["status"]) == 0,
-                 30)
+        wait_for("the pool to show no free slice", lambda: self.slices(self.pool_status()) == 0,
+                 detail=lambda: str(self.pool_status()))
         self.open_gate()
         wait_for("the end of a worker", lambda: any(self.has_ended(job.status()) for job in jobs))
         begin = time.monotonic()
@@ -133,19 +136,21 @@ class SliceTest(SliceCase):
         gang.wait_phase("Running")
 
     def test_strangers_stay_away(self):
-        taints = {t["key"]: t.get("value") for t in self.api.get("nodes", NODE)["spec"].get("taints", [])}
-        self.assertEqual("shared", taints.get("gpupool.dev/pool"))
+        def taints():
+            return {t["key"]: t.get("value") for t in self.api.get("nodes", NODE)["spec"].get("taints", [])}
+        wait_for("the taint of the pool", lambda: taints().get("gpupool.dev/pool") == "shared",
+                 detail=lambda: str(taints()))
 
     def test_a_sick_gpu_leaves_the_pool_and_comes_back(self):
         def counts():
-            return self.api.get("gpupools", "shared")["status"]["slices"]
+            return self.pool_status().get("slices", {})
         wait_for("the pool to show 30 slices", lambda: counts() == {"total": 30, "free": 30},
                  detail=lambda: str(counts()))
         self.addCleanup(self.node.wait_allocatable, 30)
         self.addCleanup(self.node.reload_driver)
         begin = time.monotonic()
         self.node.throw_xid(0, 79)
-        wait_for("the pool to show 20 free slices", lambda: counts()["free"] == 20, detail=lambda: str(counts()))
+        wait_for("the pool to show 20 free slices", lambda: counts().get("free") == 20, detail=lambda: str(counts()))
         print(f"\n    the pool shows it after {time.monotonic() - begin:.2f} s", flush=True)
         self.submit_slices("elsewhere", count=10).wait_phase("Running")
         self.node.reload_driver()

@@ -20,6 +20,7 @@ KINDS = {
     "events": ("/apis/events.k8s.io/v1", True), "leases": ("/apis/coordination.k8s.io/v1", True),
     "gpujobs": ("/apis/gpupool.dev/v1alpha1", True), "gpupools": ("/apis/gpupool.dev/v1alpha1", False),
     "gpunodes": ("/apis/gpupool.dev/v1alpha1", False), "daemonsets": ("/apis/apps/v1", True),
+    "resourcequotas": ("/api/v1", True), "limitranges": ("/api/v1", True),
     "clusterroles": ("/apis/rbac.authorization.k8s.io/v1", False),
     "clusterrolebindings": ("/apis/rbac.authorization.k8s.io/v1", False),
 }
@@ -129,6 +130,9 @@ class Api:
         """A list is a JSON patch, everything else a merge patch."""
         how = JSON_PATCH if isinstance(change, list) else MERGE_PATCH
         return self.call("PATCH", self.url(kind, namespace, name, sub), change, how)
+
+    def replace(self, kind, name, body, namespace=None):
+        return self.call("PUT", self.url(kind, namespace, name), body)
 
     def log(self, pod, container, namespace, previous=False):
         query = {"container": container, "previous": "true" if previous else "false"}

@@ -1,6 +1,8 @@
 """GpuJobs and GpuPools for tests, and what one asks of a job."""
 
+import calendar
 import json
+import time
 
 from .waiting import LIMIT, wait_for
 
@@ -111,6 +113,21 @@ class JobHandle:
 
     def patch(self, **spec):
         return self.api.patch("gpujobs", self.name, {"spec": spec}, self.namespace)
+
+    def deadline_in(self, seconds):
+        """Its deadline is so many seconds from now, and the operator knows; when that is. Starting took whatever it took."""
+        return self._limit_in("activeDeadlineSeconds", lambda status: status["startTime"], seconds)
+
+    def start_timeout_in(self, seconds):
+        """The same of startTimeoutSeconds."""
+        return self._limit_in("startTimeoutSeconds", lambda status: status["lease"]["since"], seconds)
+
+    def _limit_in(self, field, begin_of, seconds):
+        begin = calendar.timegm(time.strptime(begin_of(self.status()), "%Y-%m-%dT%H:%M:%SZ"))
+        limit = int(time.time()) - begin + seconds
+        generation = self.patch(**{field: limit})["metadata"]["generation"]
+        self.wait(f"{field} to be seen", lambda s: s.get("observedGeneration") == generation)
+        return begin + limit
 
     def delete(self):
         self.api.delete("gpujobs", self.name, self.namespace)

@@ -43,7 +43,7 @@ class OperatorProcess:
             self._process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
                                              env={**os.environ, **self.environment})
         if ready:
-            wait_for("the operator to be ready", self._is_ready, 30, self.tail)
+            wait_for("the operator to be ready", self._is_ready, detail=self.tail)
         return self
 
     def _is_ready(self):
@@ -68,7 +68,7 @@ class OperatorProcess:
 
     def http(self, path):
         """(status, body); (0, '') if nothing listens, or not until the answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=60)
         try:
             connection.request("GET", path)
             response = connection.getresponse()

@@ -6,6 +6,7 @@ import socket
 import threading
 
 from .api import Api
+from .waiting import wait_for
 
 
 class PodWatch:
@@ -58,7 +59,11 @@ class PodWatch:
         with self._lock:
             return set(self._nodes.values()) - {None}
 
-    def tails(self):
-        """The last lines that each worker printed, by pod."""
+    def tails(self, workers):
+        """The last lines that each of so many workers printed, by pod. A watch may tell of them a moment after a job's end."""
+        wait_for(f"the results of {workers} workers", lambda: len(self._tails()) >= workers, detail=lambda: str(self._tails()))
+        return self._tails()
+
+    def _tails(self):
         with self._lock:
             return {name: result.get("tail", "") for name, result in self._results.items()}

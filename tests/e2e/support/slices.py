@@ -52,7 +52,8 @@ class SliceNode:
         self.sockets = os.path.join(self.folder, "var/lib/kubelet/device-plugins")
 
     def report(self):
-        return self.api.get("gpunodes", self.name)["status"]
+        """Empty until the plugin has made the object and written its status."""
+        return (self.api.find("gpunodes", self.name) or {}).get("status", {})
 
     def allocatable(self, resource=SLICE):
         return int(self.api.get("nodes", self.name)["status"]["allocatable"].get(resource, 0))
@@ -62,8 +63,12 @@ class SliceNode:
                  detail=lambda: f"{self.allocatable(resource)}: {self.report()}")
 
     def wait_report(self, what, probe):
-        return wait_for(f"GpuNode {self.name}: {what}", lambda: probe(self.report()),
+        return wait_for(f"GpuNode {self.name}: {what}", lambda: self._agrees(probe),
                         detail=lambda: json.dumps(self.report()))
+
+    def _agrees(self, probe):
+        report = self.report()
+        return report and probe(report)
 
     def pods_by_gpu(self):
         """{UUID: {(namespace, pod): slices}}, as podresources says."""
