@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "api/v1alpha1/names.h"
 #include "controllers/sweeper/node_sweeper.h"
 #include "planning/assess_workers.h"
 #include "planning/job_status.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "kube/api_error.h"
 #include "planning/line_entry.h"

@@ -1,5 +1,6 @@
 #include "controllers/cluster/job_writer.h"
 
+#include "api/v1alpha1/names.h"
 #include "api/v1alpha1/status_json.h"
 #include "controllers/cluster/finalizer_patch.h"
 

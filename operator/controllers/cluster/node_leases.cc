@@ -1,5 +1,6 @@
 #include "controllers/cluster/node_leases.h"
 
+#include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "controllers/cluster/taint_patch.h"
 #include "kube/patch.h"

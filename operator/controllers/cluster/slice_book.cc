@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "api/v1alpha1/names.h"
 #include "planning/assess_workers.h"
 
 namespace gpupool::controllers {

@@ -10,7 +10,7 @@
 namespace gpupool::controllers {
 namespace {
 
-constexpr auto kRemembered = std::chrono::seconds(3);
+constexpr auto kDoneRemembered = std::chrono::seconds(3);
 
 // Empty if the finalizer is not there.
 std::string patch_without_finalizer(const api::Pod& pod) {
@@ -33,7 +33,7 @@ std::string patch_without_finalizer(const api::Pod& pod) {
 bool WorkerPods::done_lately(const std::string& what) {
   const std::lock_guard lock(mutex_);
   const auto now = clock_.now();
-  std::erase_if(done_, [&](const auto& entry) { return entry.second + kRemembered < now; });
+  std::erase_if(done_, [&](const auto& entry) { return entry.second + kDoneRemembered < now; });
   return done_.contains(what);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/v1alpha1/names.h"
 #include "planning/job_status.h"
 #include "planning/manifests.h"
 #include "planning/worker_identity.h"
@@ -10,7 +11,7 @@ namespace gpupool::controllers {
 namespace {
 
 // How old the count of workers that have ended may be; the ends of a gang then cost one write, not one each.
-constexpr auto kCountInterval = std::chrono::seconds(1);
+constexpr auto kWriteInterval = std::chrono::seconds(1);
 // A burst of jobs whose pods come late, as on a busy server, must not make it busier.
 constexpr auto kTryInterval = std::chrono::milliseconds(500);
 constexpr auto kTryIntervalOfJob = std::chrono::seconds(30);
@@ -25,7 +26,7 @@ JobObserver::JobObserver(kube::Client& client, Caches& caches, Children& childre
       queue_(queue),
       readiness_(readiness),
       clock_(clock),
-      writes_(kCountInterval, clock),
+      writes_(kWriteInterval, clock),
       tries_of_job_(kTryIntervalOfJob, clock),
       tries_(kTryInterval, clock),
       unproven_(clock),

@@ -1,5 +1,6 @@
 #include "controllers/gpujob/reconciler.h"
 
+#include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "kube/api_error.h"
 #include "planning/assess_workers.h"

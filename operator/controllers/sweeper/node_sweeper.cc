@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/v1alpha1/names.h"
 #include "planning/assess_workers.h"
 #include "planning/node_gpus.h"
 #include "planning/worker_identity.h"

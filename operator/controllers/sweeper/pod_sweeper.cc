@@ -1,5 +1,6 @@
 #include "controllers/sweeper/pod_sweeper.h"
 
+#include "api/v1alpha1/names.h"
 #include "planning/assess_workers.h"
 
 namespace gpupool::controllers {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/v1alpha1/names.h"
 #include "controllers/cluster/pool_queue.h"
 #include "planning/job_status.h"
 #include "tests/unit/controllers/server_and_caches.h"

@@ -1,0 +1,119 @@
+#include "controllers/cluster/caches.h"
+
+#include "api/v1alpha1/names.h"
+#include "planning/worker_identity.h"
+
+namespace gpupool::runtime {
+template class Store<api::GpuPool>;
+template class Informer<api::GpuPool>;
+template class Store<api::GpuJob>;
+template class Informer<api::GpuJob>;
+template class Store<api::Node>;
+template class Informer<api::Node>;
+template class Store<api::GpuNode>;
+template class Informer<api::GpuNode>;
+template class Store<api::Pod>;
+template class Informer<api::Pod>;
+template class Store<api::StatefulSet>;
+template class Informer<api::StatefulSet>;
+template class Store<api::BatchJob>;
+template class Informer<api::BatchJob>;
+template class Store<api::Service>;
+template class Informer<api::Service>;
+}  // namespace gpupool::runtime
+
+namespace gpupool::controllers {
+namespace {
+
+runtime::ReflectorOptions workers() {
+  runtime::ReflectorOptions options;
+  options.label_selector = api::kJobUidLabel;
+  return options;
+}
+
+// Every pod is pending when it comes to its node, and few are at any time.
+runtime::ReflectorOptions others() {
+  runtime::ReflectorOptions options;
+  options.label_selector = std::string("!") + api::kJobUidLabel;
+  options.field_selector = "spec.nodeName!=,status.phase=Pending";
+  return options;
+}
+
+template <class K>
+void index_by_job(runtime::Store<K>& store) {
+  store.add_index(kByJobUid,
+                  [](const K& object) { return std::vector{object.metadata.label(api::kJobUidLabel)}; });
+}
+
+}  // namespace
+
+std::vector<std::string> nodes_of(const api::GpuJob& job) {
+  std::vector<std::string> names;
+  if (!job.status.lease) return names;
+  for (const auto& node : job.status.lease->nodes) names.push_back(node.name);
+  for (const auto& node : job.status.lease->lost) names.push_back(node.name);
+  return names;
+}
+
+Caches::Caches(kube::Client& client, base::Clock& clock, base::Metrics& metrics, const base::Log& log)
+    : pools(client, {}, clock, metrics, log),
+      jobs(client, {}, clock, metrics, log),
+      nodes(client, {}, clock, metrics, log),
+      gpu_nodes(client, {}, clock, metrics, log),
+      pods(client, workers(), clock, metrics, log),
+      newcomers(client, others(), clock, metrics, log),
+      stateful_sets(client, workers(), clock, metrics, log),
+      batch_jobs(client, workers(), clock, metrics, log),
+      services(client, workers(), clock, metrics, log),
+      newest_jobs(jobs.store()),
+      newest_nodes(nodes.store()) {
+  pods.store().add_index(kByJobUid, [](const api::Pod& pod) {
+    return planning::maker_of(pod) != nullptr ? std::vector{pod.metadata.label(api::kJobUidLabel)}
+                                              : std::vector<std::string>();
+  });
+  index_by_job(stateful_sets.store());
+  index_by_job(batch_jobs.store());
+  index_by_job(services.store());
+  pods.store().add_index(kByNode, [](const api::Pod& pod) { return std::vector{pod.spec.node_name}; });
+  pools.on_change([this](const runtime::Change<api::GpuPool>& change) {
+    if (concerns_others(change)) placement.update(pools.store().list());
+  });
+  jobs.on_list([this] { newest_jobs.forget_all(); });
+  nodes.on_list([this] { newest_nodes.forget_all(); });
+  jobs.store().add_index(kByUid, [](const api::GpuJob& job) { return std::vector{job.metadata.uid}; });
+  jobs.store().add_index(kByHeldNode, nodes_of);
+}
+
+std::shared_ptr<const api::GpuNode> Caches::report_of(const api::Node& node) const {
+  auto report = gpu_nodes.store().get({"", node.metadata.name});
+  if (report == nullptr) return nullptr;
+  for (const auto& owner : report->metadata.owner_references) {
+    if (owner.kind == api::Node::kType.kind && owner.uid != node.metadata.uid) return nullptr;
+  }
+  return report;
+}
+
+std::shared_ptr<const api::GpuJob> Caches::job_of(const api::Pod& pod) const {
+  auto job = newest_jobs.get({pod.metadata.ns, pod.metadata.label(api::kJobNameLabel)});
+  return job != nullptr && is_worker(pod, *job) ? job : nullptr;
+}
+
+std::vector<std::shared_ptr<const api::Pod>> Caches::workers_of(const api::GpuJob& job) const {
+  auto found = pods.store().by_index(kByJobUid, job.metadata.uid);
+  std::erase_if(found, [&](const auto& pod) { return !is_worker(*pod, job); });
+  return found;
+}
+
+bool Caches::is_worker(const api::Pod& pod, const api::GpuJob& job) const {
+  const auto* const maker = planning::maker_of(pod);
+  if (maker == nullptr) return false;
+  const api::ObjectKey key{pod.metadata.ns, maker->name};
+  if (maker->kind == api::BatchJob::kType.kind) {
+    const auto found = batch_jobs.store().get(key);
+    return planning::is_worker(pod, job, found == nullptr ? nullptr : &found->metadata);
+  }
+  const auto found = stateful_sets.store().get(key);
+  return planning::is_worker(pod, job, found == nullptr ? nullptr : &found->metadata);
+}
+
+}  // namespace gpupool::controllers
