@@ -1,8 +1,12 @@
 # gpupool_test(NAME LABEL SOURCES ... DEPENDS ...): one GoogleTest program; every TEST of it is a ctest test with this label.
 # Tests with the label `integration` need TEST_KUBECONFIG; tests/run starts a control plane for them.
+# Half of what compiling costs is tests: they are not optimized, and up to 8 files are compiled as one. So names in the
+# anonymous namespaces of one program's tests must differ.
 function(gpupool_test name label)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  target_compile_options(${name} PRIVATE -O0)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} gpupool_warnings GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label} TIMEOUT 120)

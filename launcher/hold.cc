@@ -8,13 +8,13 @@
 namespace gpupool::launcher {
 namespace {
 
-constexpr std::chrono::milliseconds kLongestPause = std::chrono::hours(24);
+constexpr std::chrono::milliseconds kLongestHold = std::chrono::hours(24);
 
 }  // namespace
 
 std::chrono::milliseconds hold_pause(WallTime stored, WallTime now, std::chrono::seconds least) {
   const auto passed = std::chrono::ceil<std::chrono::milliseconds>(now - stored);
-  return std::clamp<std::chrono::milliseconds>(passed, least, kLongestPause);
+  return std::clamp<std::chrono::milliseconds>(passed, least, kLongestHold);
 }
 
 void hold(SignalInbox& inbox, std::chrono::milliseconds pause, std::optional<int> port) {

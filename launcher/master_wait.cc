@@ -21,7 +21,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause{20};
-constexpr milliseconds kLongestPause{500};
+constexpr milliseconds kLongestProbePause{500};
 constexpr int kConnectTimeoutMs = 1000;
 constexpr milliseconds kAddressLifetime{5000};  // between look-ups of a name that resolved
 constexpr milliseconds kTellAfter{10'000};
@@ -70,7 +70,7 @@ bool any_accepts(Asking& asking, const std::vector<Address>& addresses) {
 void ask(const std::shared_ptr<Asking>& asking) {
   std::vector<Address> addresses;
   Clock::time_point resolved_at{};
-  for (milliseconds pause = kFirstPause;; pause = std::min(pause * 3 / 2, kLongestPause)) {
+  for (milliseconds pause = kFirstPause;; pause = std::min(pause * 3 / 2, kLongestProbePause)) {
     if (addresses.empty() || Clock::now() - resolved_at > kAddressLifetime) {
       Expected<std::vector<Address>> found = resolve(asking->host, asking->port);
       if (!found) asking->note(found.error());

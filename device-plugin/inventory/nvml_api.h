@@ -50,6 +50,8 @@ struct PciInfo {  // nvmlPciInfo_t of _v3
 };
 static_assert(sizeof(PciInfo) == 68 && offsetof(PciInfo, bus_id) == 36);
 
+inline constexpr unsigned long long kMiB = 1ULL << 20U;  // NVML counts memory in bytes
+
 struct Memory {
   unsigned long long total;
   unsigned long long free;

@@ -12,8 +12,6 @@ using nvml::Return;
 
 namespace {
 
-constexpr unsigned long long kMiB = 1ULL << 20U;
-
 // What a GPU does not have is no failure of it.
 bool is_absence(Return code) {
   switch (code) {
@@ -47,7 +45,7 @@ void read_numbers(const NvmlFunctions& nvml, nvml::Device device, Questions& ask
   if (ask.answered(invoke(nvml.minor_number, device, &number))) gpu.minor = number;
   nvml::Memory memory{};
   if (ask.answered(invoke(nvml.memory, device, &memory))) {
-    gpu.memory_mib = static_cast<std::int64_t>(memory.total / kMiB);
+    gpu.memory_mib = static_cast<std::int64_t>(memory.total / nvml::kMiB);
   }
   int major = 0;
   int minor = 0;

@@ -6,15 +6,14 @@ using nvml::Return;
 
 namespace {
 
-constexpr unsigned long long kMiB = 1ULL << 20U;
-
 std::optional<std::int64_t> used_mib(const NvmlFunctions& nvml, nvml::Device device) {
   nvml::MemoryV2 v2{};
   v2.version = nvml::kMemoryV2Version;
   if (invoke(nvml.memory_v2, device, &v2) == Return::kSuccess)
-    return static_cast<std::int64_t>(v2.used / kMiB);
+    return static_cast<std::int64_t>(v2.used / nvml::kMiB);
   nvml::Memory v1{};
-  if (invoke(nvml.memory, device, &v1) == Return::kSuccess) return static_cast<std::int64_t>(v1.used / kMiB);
+  if (invoke(nvml.memory, device, &v1) == Return::kSuccess)
+    return static_cast<std::int64_t>(v1.used / nvml::kMiB);
   return std::nullopt;
 }
 

@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr auto kLook = seconds(1);            // inotify can lose events
+constexpr auto kLookAgain = seconds(1);       // inotify can lose events
 constexpr auto kStreamExpected = seconds(5);  // after a registration
 constexpr auto kStreamSettled = seconds(60);
 
@@ -38,7 +38,7 @@ RegistrationState::Next RegistrationState::next(const Sight& sight, base::Steady
     lost_.reset();
   }
   if (registered_) return registered_next(sight, now);
-  if (now < try_at_) return {false, std::min<base::Duration>(kLook, try_at_ - now)};
+  if (now < try_at_) return {false, std::min<base::Duration>(kLookAgain, try_at_ - now)};
   return {true, {}};
 }
 
@@ -49,12 +49,12 @@ RegistrationState::Next RegistrationState::registered_next(const Sight& sight, b
       lost_in_a_row_ = 0;
       lost_.reset();
     }
-    return {false, kLook};
+    return {false, kLookAgain};
   }
   const bool began = streaming_ || sight.streams_opened > 0;
-  if (!began && now - registered_at_ < kStreamExpected) return {false, kLook};
+  if (!began && now - registered_at_ < kStreamExpected) return {false, kLookAgain};
   lost(now);
-  return {false, std::min<base::Duration>(kLook, try_at_ - now)};
+  return {false, std::min<base::Duration>(kLookAgain, try_at_ - now)};
 }
 
 void RegistrationState::lost(base::SteadyTime now) {

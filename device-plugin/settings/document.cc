@@ -10,7 +10,7 @@
 namespace gpupool::settings {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxDocumentBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxDepth = 16;
 
 std::string at(int line, const std::string& what) { return "line " + std::to_string(line) + ": " + what; }
@@ -119,7 +119,7 @@ Value build(const std::string& yaml) {
 
 base::Result<Value> read_document(const std::string& yaml) {
   using base::ErrorCode;
-  if (yaml.size() > kMaxBytes) return base::fail(ErrorCode::kInvalidArgument, "is larger than 1 MiB");
+  if (yaml.size() > kMaxDocumentBytes) return base::fail(ErrorCode::kInvalidArgument, "is larger than 1 MiB");
   try {
     return build(yaml);
   } catch (const BadDocument& error) {

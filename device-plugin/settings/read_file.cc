@@ -9,7 +9,7 @@
 namespace gpupool::settings {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ base::Result<std::string> read_file(const std::string& path) {
   std::array<char, 16384> piece{};
   while (in.read(piece.data(), piece.size()) || in.gcount() > 0) {
     text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
-    if (text.size() > kMaxBytes) return failed("is larger than 1 MiB");
+    if (text.size() > kMaxFileBytes) return failed("is larger than 1 MiB");
   }
   if (in.bad()) return failed(cause());
   return text;

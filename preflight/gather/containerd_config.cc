@@ -8,7 +8,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kPath[] = "/etc/containerd/config.toml";
+constexpr char kContainerdPath[] = "/etc/containerd/config.toml";
 constexpr char kDirectory[] = "/etc/containerd";
 
 // An empty object where there is none, so that a chain of them needs no checks.
@@ -28,9 +28,10 @@ bool flag_at(const Json& parent, const std::string& key, bool otherwise) {
   return at != parent.end() && at->is_boolean() ? at->get<bool>() : otherwise;
 }
 
-base::Result<Json> load(const HostRoot& root) {
+base::Result<Json> load_containerd(const HostRoot& root) {
   Json all = Json::object();
-  if (auto done = merge_toml(root, kPath, all); !done) return tl::unexpected<base::Error>(done.error());
+  if (auto done = merge_toml(root, kContainerdPath, all); !done)
+    return tl::unexpected<base::Error>(done.error());
   const Json imports = all.value("imports", Json::array());
   for (const Json& pattern : imports) {
     if (!pattern.is_string()) continue;
@@ -63,8 +64,8 @@ bool disables_cri(const Json& all) {
 
 checks::RuntimeConfig containerd_config(const HostRoot& root) {
   checks::RuntimeConfig config;
-  config.path = kPath;
-  const auto all = load(root);
+  config.path = kContainerdPath;
+  const auto all = load_containerd(root);
   if (!all) {
     config.error = all.error().message;
     return config;

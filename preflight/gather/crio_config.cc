@@ -8,13 +8,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kPath[] = "/etc/crio/crio.conf";
+constexpr char kCrioPath[] = "/etc/crio/crio.conf";
 constexpr char kDropIns[] = "/etc/crio/crio.conf.d";
 
-base::Result<Json> load(const HostRoot& root) {
+base::Result<Json> load_crio(const HostRoot& root) {
   Json all = Json::object();
   auto files = matching_files(root, kDropIns, "*");
-  files.insert(files.begin(), kPath);
+  files.insert(files.begin(), kCrioPath);
   for (const std::string& file : files) {
     if (auto done = merge_toml(root, file, all); !done) return tl::unexpected<base::Error>(done.error());
   }
@@ -30,8 +30,8 @@ std::string text_at(const Json& parent, const char* key, const char* otherwise) 
 
 checks::RuntimeConfig crio_config(const HostRoot& root) {
   checks::RuntimeConfig config;
-  config.path = kPath;
-  const auto all = load(root);
+  config.path = kCrioPath;
+  const auto all = load_crio(root);
   if (!all) {
     config.error = all.error().message;
     return config;

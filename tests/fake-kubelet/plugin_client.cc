@@ -13,7 +13,7 @@ namespace gpupool::test {
 namespace {
 
 constexpr auto kCallLimit = std::chrono::seconds(20);
-constexpr auto kPatience = std::chrono::seconds(20);
+constexpr auto kAnswerWithin = std::chrono::seconds(20);
 
 template <class Response, class Call>
 Reply<Response> reply(const Call& call) {
@@ -194,7 +194,7 @@ void ListStreamReader::go_on() {
 }
 
 bool ListStreamReader::wait(const std::function<bool(const ListStreamReader&)>& so) const {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kAnswerWithin;
   while (!so(*this)) {
     std::unique_lock lock(impl_->mutex);
     if (std::chrono::steady_clock::now() >= deadline) return false;

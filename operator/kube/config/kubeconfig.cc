@@ -15,13 +15,13 @@ struct BadKubeconfig {
   std::string message;
 };
 
-[[noreturn]] void bad(const std::string& where, const std::string& what) {
+[[noreturn]] void reject(const std::string& where, const std::string& what) {
   throw BadKubeconfig{where + " " + what};
 }
 
 std::string scalar(const YAML::Node& node, const std::string& where) {
   if (!node || node.IsNull()) return {};
-  if (!node.IsScalar()) bad(where, "is not a string");
+  if (!node.IsScalar()) reject(where, "is not a string");
   return node.Scalar();
 }
 
@@ -30,7 +30,7 @@ class Entry {
  public:
   Entry(const YAML::Node& node, std::string where, std::string directory)
       : node_(node), where_(std::move(where)), directory_(std::move(directory)) {
-    if (!node_.IsMap()) bad(where_, "is not a mapping");
+    if (!node_.IsMap()) reject(where_, "is not a mapping");
   }
 
   const std::string& where() const { return where_; }
@@ -43,14 +43,14 @@ class Entry {
   bool flag(const char* key) const {
     const std::string value = text(key);
     if (value.empty() || value == "false") return false;
-    if (value != "true") bad(place(key), "is '" + value + "': use true or false");
+    if (value != "true") reject(place(key), "is '" + value + "': use true or false");
     return true;
   }
 
   std::vector<std::string> texts(const char* key) const {
     std::vector<std::string> values;
     if (!has(key)) return values;
-    if (!node_[key].IsSequence()) bad(place(key), "is not a list");
+    if (!node_[key].IsSequence()) reject(place(key), "is not a list");
     for (const YAML::Node& item : node_[key]) values.push_back(scalar(item, place(key)));
     return values;
   }
@@ -66,7 +66,7 @@ class Entry {
     const std::string encoded = text(inline_key.c_str());
     if (encoded.empty()) return {.where = place(key), .text = {}, .path = path(key)};
     auto decoded = base64_decode(encoded);
-    if (!decoded) bad(place(inline_key.c_str()), "is not base64 (or cut short)");
+    if (!decoded) reject(place(inline_key.c_str()), "is not base64 (or cut short)");
     return {.where = place(inline_key.c_str()), .text = std::move(*decoded), .path = {}};
   }
 
@@ -101,10 +101,10 @@ KubeExec read_exec(const Entry& entry) {
                 .interactive_mode = entry.text("interactiveMode"),
                 .provide_cluster_info = entry.flag("provideClusterInfo")};
   if (!entry.has("env")) return exec;
-  if (!entry.child("env").IsSequence()) bad(entry.place("env"), "is not a list");
+  if (!entry.child("env").IsSequence()) reject(entry.place("env"), "is not a list");
   for (const YAML::Node& item : entry.child("env")) {
     const Entry variable(item, entry.place("env"), "");
-    if (variable.text("name").empty()) bad(entry.place("env"), "has an entry without a name");
+    if (variable.text("name").empty()) reject(entry.place("env"), "has an entry without a name");
     exec.env.emplace_back(variable.text("name"), variable.text("value"));
   }
   return exec;
@@ -141,16 +141,17 @@ std::map<std::string, T> read_named(const YAML::Node& root, const char* list, co
   const YAML::Node items = root[list];
   const std::string where = path + ": " + list;
   if (!items || items.IsNull()) return entries;
-  if (!items.IsSequence()) bad(where, "is not a list");
+  if (!items.IsSequence()) reject(where, "is not a list");
   const std::string directory = std::filesystem::path(path).parent_path().string();
   for (const YAML::Node& item : items) {
-    if (!item.IsMap()) bad(where, "has an entry that is not a mapping");
+    if (!item.IsMap()) reject(where, "has an entry that is not a mapping");
     const std::string name = scalar(item["name"], where + ".name");
-    if (name.empty()) bad(where, "has an entry without a name");
+    if (name.empty()) reject(where, "has an entry without a name");
     std::string place = where;
     place.append("[").append(name).append("]");
-    if (!item[key] || item[key].IsNull()) bad(place, std::string("has no '") + key + "'");
-    if (!entries.emplace(name, read(Entry(item[key], place, directory))).second) bad(place, "is there twice");
+    if (!item[key] || item[key].IsNull()) reject(place, std::string("has no '") + key + "'");
+    if (!entries.emplace(name, read(Entry(item[key], place, directory))).second)
+      reject(place, "is there twice");
   }
   return entries;
 }
@@ -158,9 +159,9 @@ std::map<std::string, T> read_named(const YAML::Node& root, const char* list, co
 Kubeconfig read_root(const YAML::Node& root, const std::string& path) {
   Kubeconfig config;
   if (!root || root.IsNull()) return config;
-  if (!root.IsMap()) bad(path + ":", "is not a kubeconfig (no mapping at the top)");
+  if (!root.IsMap()) reject(path + ":", "is not a kubeconfig (no mapping at the top)");
   const std::string kind = scalar(root["kind"], path + ": kind");
-  if (!kind.empty() && kind != "Config") bad(path + ": kind", "is '" + kind + "', not Config");
+  if (!kind.empty() && kind != "Config") reject(path + ": kind", "is '" + kind + "', not Config");
   config.current_context = scalar(root["current-context"], path + ": current-context");
   config.clusters = read_named<KubeCluster>(root, "clusters", "cluster", path, read_cluster);
   config.users = read_named<KubeUser>(root, "users", "user", path, read_user);

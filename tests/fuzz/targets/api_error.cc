@@ -10,7 +10,7 @@ namespace kube = gpupool::kube;
 
 namespace {
 
-constexpr api::ResourceType kPods{"", "v1", "pods", "Pod", true};
+constexpr api::ResourceType kServerPods{"", "v1", "pods", "Pod", true};
 
 void check(const base::Error& error) {
   gpupool::fuzz::require_explained(error);
@@ -28,7 +28,7 @@ void fuzz_api_error(std::string_view input) {
   response.status = 300 + static_cast<int>(gpupool::fuzz::take_byte(input));
   response.headers["retry-after"] = gpupool::fuzz::take_line(input);
   response.body = input;
-  const kube::Call get{.verb = "get", .type = &kPods, .ns = "ns", .name = "name"};
+  const kube::Call get{.verb = "get", .type = &kServerPods, .ns = "ns", .name = "name"};
   check(kube::api_error(get, response));
   response.headers.clear();
   check(kube::api_error(get, response));

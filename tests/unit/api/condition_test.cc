@@ -5,7 +5,7 @@
 namespace gpupool::api {
 namespace {
 
-base::WallTime at(int seconds) { return base::WallTime(std::chrono::seconds(seconds)); }
+base::WallTime second(int seconds) { return base::WallTime(std::chrono::seconds(seconds)); }
 
 Condition make(const std::string& type, const std::string& status, const std::string& reason = "R") {
   Condition condition;
@@ -17,19 +17,19 @@ Condition make(const std::string& type, const std::string& status, const std::st
 
 TEST(SetCondition, MovesTheTransitionTimeOnlyWithTheStatus) {
   std::vector<Condition> conditions;
-  set_condition(conditions, make("Ready", "True"), at(1));
-  EXPECT_EQ(conditions.at(0).last_transition_time, at(1));
-  set_condition(conditions, make("Ready", "True", "Other"), at(2));
-  EXPECT_EQ(conditions.at(0).last_transition_time, at(1));
+  set_condition(conditions, make("Ready", "True"), second(1));
+  EXPECT_EQ(conditions.at(0).last_transition_time, second(1));
+  set_condition(conditions, make("Ready", "True", "Other"), second(2));
+  EXPECT_EQ(conditions.at(0).last_transition_time, second(1));
   EXPECT_EQ(conditions.at(0).reason, "Other");
-  set_condition(conditions, make("Ready", "False"), at(3));
-  EXPECT_EQ(conditions.at(0).last_transition_time, at(3));
+  set_condition(conditions, make("Ready", "False"), second(3));
+  EXPECT_EQ(conditions.at(0).last_transition_time, second(3));
 }
 
 TEST(SetCondition, LeavesTheOthersAndTheirOrder) {
   std::vector<Condition> conditions = {make("A", "True"), make("B", "True"), make("C", "True")};
-  set_condition(conditions, make("B", "False"), at(1));
-  set_condition(conditions, make("D", "True"), at(1));
+  set_condition(conditions, make("B", "False"), second(1));
+  set_condition(conditions, make("D", "True"), second(1));
   ASSERT_EQ(conditions.size(), 4U);
   EXPECT_EQ(conditions[0].type, "A");
   EXPECT_EQ(conditions[1], *find_condition(conditions, "B"));

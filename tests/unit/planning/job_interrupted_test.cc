@@ -4,6 +4,7 @@
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
+#include "tests/unit/planning/nothing_left.h"
 #include "tests/unit/planning/world.h"
 
 namespace gpupool::planning {
@@ -39,13 +40,6 @@ void stop_in(World& world, const std::string& wanted) {
   }
   world.crash_now = nullptr;
   ASSERT_TRUE(in_state(world, wanted)()) << wanted;
-}
-
-void expect_nothing_left(const World& world) {
-  EXPECT_THAT(world.broken, IsEmpty());
-  EXPECT_THAT(world.tainted(), IsEmpty());
-  EXPECT_THAT(world.pods, IsEmpty());
-  EXPECT_THAT(world.children, IsEmpty());
 }
 
 TEST(Suspend, GivesEverythingBackAndResumesInANewAttempt) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/v1alpha1/reasons.h"
+#include "tests/unit/planning/nothing_left.h"
 #include "tests/unit/planning/world.h"
 
 namespace gpupool::planning {
@@ -15,13 +16,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 namespace phase = api::phase;
 namespace reason = api::reason;
-
-void expect_nothing_left(const World& world) {
-  EXPECT_THAT(world.broken, IsEmpty());
-  EXPECT_THAT(world.tainted(), IsEmpty());
-  EXPECT_THAT(world.pods, IsEmpty());
-  EXPECT_THAT(world.children, IsEmpty());
-}
 
 TEST(JobLife, OneGpuSucceeds) {
   World world(1, {"a", "b"});

@@ -12,7 +12,7 @@ using std::nullopt;
 namespace phase = api::phase;
 namespace state = api::lease_state;
 
-struct Case {
+struct StatusCase {
   const char* name;
   std::string phase;
   const char* lease;  // its state; null: none
@@ -20,7 +20,7 @@ struct Case {
   std::set<std::string> conditions_that_are_true;
 };
 
-std::vector<Case> cases() {
+std::vector<StatusCase> status_cases() {
   return {
       {"Queued", phase::kQueued, nullptr, nullopt, {"Reconciling"}},
       {"QueuedAndStalled", phase::kQueued, nullptr, Problem{"InvalidSpec", "m"}, {"Stalled"}},
@@ -44,7 +44,7 @@ std::vector<Case> cases() {
 class Conditions : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(Conditions, AgreeWithPhaseAndLease) {
-  const auto wanted = cases().at(GetParam());
+  const auto wanted = status_cases().at(GetParam());
   api::GpuJobStatus status;
   status.phase = wanted.phase;
   status.reason = "Why";
@@ -68,8 +68,8 @@ TEST_P(Conditions, AgreeWithPhaseAndLease) {
   EXPECT_EQ(status.reason, wanted.stalled ? wanted.stalled->reason : "Why");
 }
 
-INSTANTIATE_TEST_SUITE_P(Phases, Conditions, testing::Range<std::size_t>(0, cases().size()),
-                         [](const auto& each) { return std::string(cases().at(each.param).name); });
+INSTANTIATE_TEST_SUITE_P(Phases, Conditions, testing::Range<std::size_t>(0, status_cases().size()),
+                         [](const auto& each) { return std::string(status_cases().at(each.param).name); });
 
 TEST(SettleStatus, CapsTheMessage) {
   api::GpuJobStatus status;

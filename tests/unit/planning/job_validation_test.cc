@@ -19,17 +19,17 @@ std::string pod_with(const std::string& container_more, const std::string& spec_
          container_more + "}]" + spec_more + "}}";
 }
 
-struct Case {
+struct InvalidCase {
   const char* name;
   std::string field;  // what the message must name
   std::function<void(api::GpuJob&)> spoil;
 };
 
-Case in_template(const char* name, const std::string& field, const std::string& text) {
+InvalidCase in_template(const char* name, const std::string& field, const std::string& text) {
   return {name, field, [text](api::GpuJob& job) { job.spec.pod_template.text = text; }};
 }
 
-std::vector<Case> cases() {
+std::vector<InvalidCase> invalid_cases() {
   return {
       {"UpperCaseName", "metadata.name", [](auto& job) { job.metadata.name = "Job"; }},
       {"NameBeginsWithDigit", "metadata.name", [](auto& job) { job.metadata.name = "1job"; }},
@@ -106,7 +106,7 @@ std::vector<Case> cases() {
 class InvalidJob : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(InvalidJob, IsRefusedAndTheFieldNamed) {
-  const auto all = cases();
+  const auto all = invalid_cases();
   auto job = test::make_job();
   ASSERT_FALSE(validate_job(job, nullptr).has_value());
   all.at(GetParam()).spoil(job);
@@ -115,8 +115,8 @@ TEST_P(InvalidJob, IsRefusedAndTheFieldNamed) {
   EXPECT_THAT(problem->message, HasSubstr(all.at(GetParam()).field));
 }
 
-INSTANTIATE_TEST_SUITE_P(Rules, InvalidJob, testing::Range<std::size_t>(0, cases().size()),
-                         [](const auto& each) { return std::string(cases().at(each.param).name); });
+INSTANTIATE_TEST_SUITE_P(Rules, InvalidJob, testing::Range<std::size_t>(0, invalid_cases().size()),
+                         [](const auto& each) { return std::string(invalid_cases().at(each.param).name); });
 
 TEST(Slice, NeedsASharingPool) {
   auto job = test::make_job();

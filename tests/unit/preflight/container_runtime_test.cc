@@ -26,12 +26,12 @@ ContainerRuntimeFacts facts_of(RuntimeEngine engine) {
   return {.engines = {std::move(engine)}, .cdi_specs = {}, .systemd = true};
 }
 
-struct Case {
+struct EngineCase {
   void (*spoil)(ContainerRuntimeFacts& facts);
   test::Expected expected;
 };
 
-void expect_all(const std::vector<Case>& cases) {
+void expect_all(const std::vector<EngineCase>& cases) {
   for (const auto& test_case : cases) {
     auto facts = facts_of(engine());
     test_case.spoil(facts);

@@ -18,7 +18,7 @@ inventory::Gpu gpu(std::int64_t index, const std::string& model, std::int64_t me
   return gpu;
 }
 
-GpuModelFacts facts_of(const std::vector<inventory::Gpu>& gpus) {
+GpuModelFacts model_facts(const std::vector<inventory::Gpu>& gpus) {
   GpuModelFacts facts;
   facts.inventory.emplace().gpus = gpus;
   facts.node_name = "gpu-1";
@@ -34,9 +34,9 @@ api::GpuPool pool_of(const std::vector<std::string>& models, const std::string& 
 }
 
 TEST(JudgeGpuModel, WithoutAPoolTellsWhatIsThere) {
-  test::expect_judged(judge_gpu_model(facts_of({gpu(0, kL4, 23034), gpu(1, kL4, 23034)})),
+  test::expect_judged(judge_gpu_model(model_facts({gpu(0, kL4, 23034), gpu(1, kL4, 23034)})),
                       {Verdict::kOk, "2 x NVIDIA-L4 (23034 MiB), compared with no pool"});
-  test::expect_judged(judge_gpu_model(facts_of({})), {Verdict::kFail, "no GPU", "driver"});
+  test::expect_judged(judge_gpu_model(model_facts({})), {Verdict::kFail, "no GPU", "driver"});
   test::expect_judged(judge_gpu_model({}), {Verdict::kFail, "no GPU", "driver"});
 }
 
@@ -56,14 +56,14 @@ TEST(JudgeGpuModel, FollowsThePoolsModelsAndMemory) {
       {{}, "40Gi", {Verdict::kFail, "GPU memory is below 40Gi", "spec.gpus"}},
   };
   for (const auto& test_case : cases) {
-    auto facts = facts_of({gpu(0, kL4, 23034), gpu(1, kL4, 23034)});
+    auto facts = model_facts({gpu(0, kL4, 23034), gpu(1, kL4, 23034)});
     facts.pool = pool_of(test_case.models, test_case.min_memory);
     test::expect_judged(judge_gpu_model(facts), test_case.expected);
   }
 }
 
 TEST(JudgeGpuModel, FindsTheOneThatDoesNotFit) {
-  auto facts = facts_of({gpu(0, kA100, 40960), gpu(1, kL4, 23034)});
+  auto facts = model_facts({gpu(0, kA100, 40960), gpu(1, kL4, 23034)});
   facts.pool = pool_of({kA100}, "40Gi");
   const auto finding = judge_gpu_model(facts);
   EXPECT_EQ(finding.verdict, Verdict::kFail);
@@ -72,7 +72,7 @@ TEST(JudgeGpuModel, FindsTheOneThatDoesNotFit) {
 
 // The operator labels a node with a model only if all its GPUs have it.
 TEST(JudgeGpuModel, RefusesTwoModelsInOneMachine) {
-  auto facts = facts_of({gpu(0, kA100, 40960), gpu(1, kL4, 23034)});
+  auto facts = model_facts({gpu(0, kA100, 40960), gpu(1, kL4, 23034)});
   facts.pool = pool_of({kA100, kL4}, "");
   test::expect_judged(judge_gpu_model(facts),
                       {Verdict::kFail, "1 x NVIDIA-A100-SXM4-40GB (40960 MiB), 1 x NVIDIA-L4", "one model"});
@@ -81,7 +81,7 @@ TEST(JudgeGpuModel, RefusesTwoModelsInOneMachine) {
 }
 
 TEST(JudgeGpuModel, TellsTheLabelAndChecksTheName) {
-  auto facts = facts_of({gpu(0, kL4, 23034)});
+  auto facts = model_facts({gpu(0, kL4, 23034)});
   facts.pool = pool_of({}, "");
   facts.pool->spec.node_selector.match_labels = {{"owner", "lab"}};
   test::expect_judged(judge_gpu_model(facts), {Verdict::kOk, "joins by: kubectl label node gpu-1 owner=lab"});
@@ -94,7 +94,7 @@ TEST(JudgeGpuModel, TellsTheLabelAndChecksTheName) {
 }
 
 TEST(JudgeGpuModel, SaysWhyThePoolIsNotThere) {
-  auto facts = facts_of({gpu(0, kL4, 23034)});
+  auto facts = model_facts({gpu(0, kL4, 23034)});
   facts.pool_error = "get GpuPool lab: not found";
   test::expect_judged(judge_gpu_model(facts), {Verdict::kFail, "get GpuPool lab: not found", "--models"});
 }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr UnixSocket kNone{};
 constexpr UnixSocket kDead{.exists = true, .answers = false};
-constexpr UnixSocket kAlive{.exists = true, .answers = true};
+constexpr UnixSocket kAnswering{.exists = true, .answers = true};
 
 TEST(JudgeKubelet, NeedsBothSocketsOnceItRuns) {
   struct Case {
@@ -27,21 +27,21 @@ TEST(JudgeKubelet, NeedsBothSocketsOnceItRuns) {
        kNone,
        {Verdict::kWarn, "there is a kubelet in /k, but it does not run", "systemctl enable --now kubelet"}},
       {true, false, kDead, kDead, {Verdict::kWarn, "does not run", "journalctl"}},
-      {true, true, kAlive, kAlive, {Verdict::kOk, "runs, takes device plugins"}},
-      {false, false, kAlive, kAlive, {Verdict::kOk, "runs"}},
+      {true, true, kAnswering, kAnswering, {Verdict::kOk, "runs, takes device plugins"}},
+      {false, false, kAnswering, kAnswering, {Verdict::kOk, "runs"}},
       {true,
        true,
        kNone,
-       kAlive,
+       kAnswering,
        {Verdict::kFail, "/k/device-plugins/kubelet.sock does not exist", "--kubelet-directory"}},
       {true,
        true,
        kDead,
-       kAlive,
+       kAnswering,
        {Verdict::kFail, "/k/device-plugins/kubelet.sock does not answer", "restart"}},
       {true,
        true,
-       kAlive,
+       kAnswering,
        kNone,
        {Verdict::kFail, "/k/pod-resources/kubelet.sock does not exist", "restart"}},
   };

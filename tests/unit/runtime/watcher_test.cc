@@ -43,14 +43,14 @@ struct Passes {
 using Input = std::variant<Listed, ListFails, Event, ErrorEvent, Ends, Waited, Probed, ProbeFails, Passes>;
 
 // What happens, and what is to be done then. No expectation: nothing is asked before the next input.
-struct Step {
+struct ScriptedStep {
   Input input;
   std::string action = {};
 };
 
 struct Row {
   std::string name;
-  std::vector<Step> steps;
+  std::vector<ScriptedStep> steps;
 };
 
 std::string text(const Watcher::Action& action) {
@@ -78,7 +78,7 @@ struct Feed {
   void operator()(const Passes& passes) { clock.advance(passes.time); }
 };
 
-const Step kListed{Listed{"10"}, "watch 10"};
+const ScriptedStep kListed{Listed{"10"}, "watch 10"};
 const std::string kFirst = "list '0'";
 
 const std::vector<Row> kRows{

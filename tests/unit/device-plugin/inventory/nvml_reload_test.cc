@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr auto kHang = 60s;
+constexpr auto kLoadHang = 60s;
 
 TEST(NvmlReload, NoLibrary) {
   const FakeDriver driver("{}");
@@ -105,7 +105,7 @@ TEST(NvmlReload, EventsComeFromTheNewDriver) {
   FakeDriver driver(R"({"driver": {"load": 1}, "gpus": [{"uuid": "GPU-a"}]})");
   const auto source = driver.source();
   list_or_fail(*source);
-  auto events = std::async(std::launch::async, [&] { return source->wait_events(kHang, {}); });
+  auto events = std::async(std::launch::async, [&] { return source->wait_events(kLoadHang, {}); });
   driver.say(R"({"driver": {"version": "560.35.03"}, "gpus": [{"uuid": "GPU-a"}]})");
   list_or_fail(*source);
   driver.say(R"({"driver": {"version": "560.35.03"}, "gpus": [{"uuid": "GPU-a"}],
