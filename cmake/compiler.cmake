@@ -3,10 +3,6 @@ add_library(gpupool_warnings INTERFACE)
 target_compile_options(gpupool_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
 
-if(CMAKE_UNITY_BUILD)
-  add_compile_options(-Wno-subobject-linkage)  # it takes the joined sources for headers
-endif()
-
 if(GPUPOOL_SANITIZE STREQUAL "address")
   # vptr, null and alignment checks triple the compile time of template-heavy files.
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,null,alignment -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -7,4 +7,7 @@ function(gpupool_module name)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH program)
   target_include_directories(gpupool_${name} PUBLIC ${program})
   target_link_libraries(gpupool_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} gpupool_warnings)
+  if(GPUPOOL_SANITIZE MATCHES "address|thread")
+    gpupool_join(gpupool_${name} 12)  # nobody edits one file and builds it so
+  endif()
 endfunction()
