@@ -57,7 +57,9 @@ base::Result<NodeLeases::Taken> NodeLeases::take(const api::NodeRef& ref, const 
     }
     if (planning::carries_lease(*node, value.to_string())) return std::nullopt;
     const auto holder = planning::lease_taint(*node);
-    if (holder.empty() || is_of(holder, value.job_uid))
+    // A lease that has the label has the node: somebody has put back the taint of an earlier one.
+    const bool ours = node->metadata.label(api::kNodeLeaseLabel) == value.to_string();
+    if (holder.empty() || ours || is_of(holder, value.job_uid))
       return take_patch(*node, value.to_string(), job.to_string());
     if (!live) return "";
     taken = refused("node " + ref.name + " is held by the lease " + holder);

@@ -1,6 +1,7 @@
 #include "controllers/sweeper/node_sweeper.h"
 
 #include <algorithm>
+#include <map>
 
 #include "api/v1alpha1/names.h"
 #include "planning/assess_workers.h"
@@ -13,9 +14,15 @@ namespace {
 using std::chrono::seconds;
 constexpr auto kRecheck = seconds(60);
 
-std::string marked_value(const api::Node& node) {
-  const auto taint = planning::lease_taint(node);
-  return taint.empty() ? node.metadata.label(api::kNodeLeaseLabel) : taint;
+// The leases that the node's label and taint name: none, one, or two. Two are there when the node controller
+// of Kubernetes before 1.26 has put back the taint of an earlier lease (kubernetes/kubernetes#113136).
+std::vector<std::string> marked_values(const api::Node& node) {
+  std::vector<std::string> values;
+  const auto& label = node.metadata.label(api::kNodeLeaseLabel);
+  if (!label.empty()) values.push_back(label);
+  if (const auto taint = planning::lease_taint(node); !taint.empty() && taint != label)
+    values.push_back(taint);
+  return values;
 }
 
 // Whether the job's lease accounts for what the node carries. While it restarts, nodes still carry the value
@@ -50,7 +57,7 @@ bool has_name_of_worker(const api::Pod& pod, const std::string& value) {
 }  // namespace
 
 bool marked(const api::Node& node) {
-  return !marked_value(node).empty() || node.metadata.annotations.contains(api::kLease) ||
+  return !marked_values(node).empty() || node.metadata.annotations.contains(api::kLease) ||
          planning::has_stray_lease_taint(node);
 }
 
@@ -112,31 +119,37 @@ base::Result<runtime::Requeue> NodeSweeper::reconcile(const api::ObjectKey& key,
     const auto parsed = api::parse_lease_value(value);
     return parsed ? parsed->job_uid : std::string();
   };
-  for (const auto& job : caches_.jobs.store().by_index(kByUid, uid_of(marked_value(*cached)))) {
-    const auto newest = caches_.newest_jobs.get(job->metadata.key());
-    if (newest == nullptr || !explains(*newest, *cached, marked_value(*cached))) continue;
-    if (const auto looked = foreign_.look(*cached, *newest, stop); !looked)
-      return tl::unexpected<base::Error>(looked.error());
-    return runtime::Requeue{kRecheck};
+  for (const auto& value : marked_values(*cached)) {
+    for (const auto& job : caches_.jobs.store().by_index(kByUid, uid_of(value))) {
+      const auto newest = caches_.newest_jobs.get(job->metadata.key());
+      if (newest == nullptr || !explains(*newest, *cached, value)) continue;
+      if (const auto looked = foreign_.look(*cached, *newest, stop); !looked)
+        return tl::unexpected<base::Error>(looked.error());
+      return runtime::Requeue{kRecheck};
+    }
   }
   const auto node = kube::get<api::Node>(client_, key, stop);
   if (!node && node.error().code == base::ErrorCode::kNotFound) return runtime::Requeue{};
   if (!node) return tl::unexpected<base::Error>(node.error());
-  const auto value = marked_value(*node);
-  const auto job = live_job(*node, uid_of(value), stop);
-  if (!job) return tl::unexpected<base::Error>(job.error());
-  if (*job != nullptr && explains(**job, *node, value)) return runtime::Requeue{kRecheck};
-  if (!value.empty()) {
+  std::map<std::string, std::string> namespaces;  // of the lease values that no job holds
+  for (const auto& value : marked_values(*node)) {
+    const auto job = live_job(*node, uid_of(value), stop);
+    if (!job) return tl::unexpected<base::Error>(job.error());
+    if (*job != nullptr && explains(**job, *node, value)) return runtime::Requeue{kRecheck};
     // The node's owner can edit the annotation, and so free his own machine of what nobody holds.
-    const auto ns =
+    namespaces[value] =
         *job != nullptr ? (*job)->metadata.ns : parse_key(node->metadata.annotation(api::kLease)).ns;
+  }
+  std::string removed;
+  for (const auto& [value, ns] : namespaces) {
+    removed += (removed.empty() ? "" : " ") + value;
     const auto ended = end_pods(key.name, value, ns, stop);
     if (!ended) return tl::unexpected<base::Error>(ended.error());
     if (!*ended) return runtime::Requeue{seconds(1)};
   }
   const auto done = nodes_.strip(*node, stop);
   if (!done) return tl::unexpected<base::Error>(done.error());
-  log.info("removed a lease that no job holds", {{"node", key.name}, {"lease", value}});
+  log.info("removed a lease that no job holds", {{"node", key.name}, {"lease", removed}});
   return runtime::Requeue{};
 }
 

@@ -1,5 +1,8 @@
 """What a lease does to nodes, and what becomes of it when nodes and workers are lost."""
 
+import contextlib
+import json
+
 from operator_case import FakeClusterCase
 from support.jobs import LEASE, LEASE_LABEL
 from support.leaks import node_traces
@@ -48,6 +51,31 @@ class NodeMarkTest(FakeClusterCase):
         wait_for("the marks to be back", lambda: sorted(node_traces(self.api.get("nodes", self.node))) == traces,
                  detail=lambda: str(self.marks()))
         self.assertEqual(1, job.status()["attempts"])
+
+    def test_stale_taint_over_a_live_lease_is_replaced(self):
+        """The node controller of Kubernetes before 1.26 may put one back; the lease keeps its label meanwhile."""
+        job = self.submit("kept")
+        job.wait_phase("Running")
+        before = sorted(node_traces(self.api.get("nodes", self.node)))
+        stale = {"key": LEASE, "value": "00000000-0000-4000-8000-000000000000.1", "effect": "NoSchedule"}
+        written = self.api.patch("nodes", self.node, {"spec": {"taints": [stale]}})
+        states = []
+        for node in self.node_states(written["metadata"]["resourceVersion"], seconds=15):
+            states.append(node)
+            if sorted(node_traces(node)) == before:
+                break
+        self.assertEqual(before, sorted(node_traces(states[-1])))
+        self.assertEqual({job.lease()["id"]}, {node["metadata"]["labels"].get(LEASE_LABEL) for node in states})
+        self.assertEqual(1, job.status()["attempts"])
+
+    def node_states(self, version, seconds):
+        """Each state of the node after this version."""
+        query = {"watch": "true", "resourceVersion": version, "timeoutSeconds": str(seconds),
+                 "fieldSelector": f"metadata.name={self.node}"}
+        connection, stream = self.api.open(self.api.url("nodes", **query))
+        with contextlib.closing(connection), contextlib.closing(stream):
+            for line in stream:
+                yield json.loads(line)["object"]
 
     def test_stale_taint_of_a_job_that_is_gone_is_swept(self):
         value = "00000000-0000-4000-8000-000000000000.1"
