@@ -1,0 +1,43 @@
+"""Kubelets that do not know how a worker ended: its container was removed before they looked."""
+
+import threading
+
+from support.case import OperatorCase
+from support.jobs import LISTEN, shell
+
+# The first attempt crashes, the second succeeds; a moment after the job is Running.
+FAILS_ONCE = "sleep 10; [ $GPUPOOL_ATTEMPT -gt 0 ] || exit 3"
+
+
+class RemovedContainerTest(OperatorCase):
+    def test_crash_and_success(self):
+        """Of a worker of its own, which a Job controller would replace, and of a rank, which its kubelet starts again."""
+        one = self.submit("one", FAILS_ONCE, backoffLimit=1)
+        gang = self.submit("gang", container=shell(LISTEN + f'if [ "$RANK" = 1 ]; then {FAILS_ONCE}; fi'), gpus=2,
+                           backoffLimit=1)
+        threads = [threading.Thread(target=self.forget_ends, args=job) for job in ((one, 0), (gang, 1))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(["gang 1", "gang 2", "one 1", "one 2"], sorted(self.forgotten))
+        for job in (one, gang):
+            status = job.wait_condition("Complete")
+            self.assertEqual((2, 1), (status["attempts"], status["failures"]), job.show())
+
+    def setUp(self):
+        super().setUp()
+        self.forgotten = []
+
+    def forget_ends(self, job, rank):
+        for attempt in (1, 2):
+            job.wait(f"attempt {attempt} to run",
+                     lambda s, n=attempt: s.get("attempts") == n and s.get("phase") == "Running")
+            pod = next(p for p in job.pods() if self.is_worker(p, attempt, rank, job))
+            self.lab.cluster.verb("forget-end", pod["spec"]["nodeName"], pod["metadata"]["name"])
+            self.forgotten.append(f"{job.name} {attempt}")
+
+    @staticmethod
+    def is_worker(pod, attempt, rank, job):
+        return pod["metadata"]["name"].startswith(f"{job.name}-{attempt}-") and (
+            job.name == "one" or pod["metadata"]["name"].endswith(f"-{rank}"))
