@@ -19,12 +19,12 @@ SANITIZERS = {
 PARALLEL_TESTS = 4
 # Programs that mostly wait run side by side, each on a control plane or cluster of its own.
 OPERATOR_SHARDS = [
-    ["test_server_own_plane", "test_leader", "test_clock", "test_pools", "test_refusals"],
+    ["test_server_own_plane", "test_leader", "test_pools"],
     ["test_workers", "test_nodes", "test_event_flood", "test_tenants", "test_tenants_nodes", "test_bad_jobs",
-     "test_log_limits", "test_permissions", "test_forgers"],
-    ["test_leases", "test_program", "test_queue", "test_server", "test_server_absence", "test_sharing",
-     "test_sharing_pools"]]
-E2E_SHARDS = [["test_gangs"], ["test_nodes"], ["test_examples", "test_lifecycle"],
+     "test_log_limits", "test_permissions"],
+    ["test_leases", "test_program", "test_queue", "test_server", "test_server_absence"],
+    ["test_refusals", "test_forgers", "test_clock", "test_sharing", "test_sharing_pools"]]
+E2E_SHARDS = [["test_gangs"], ["test_nodes"], ["test_examples", "test_lifecycle", "test_forgotten_ends"],
               ["test_slices", "test_device_plugin"]]
 
 

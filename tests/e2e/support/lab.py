@@ -15,8 +15,10 @@ class Lab:
         self.operator = OperatorProcess(operator_binary(), kubeconfig, log_path, arguments)
 
     def new_namespace(self, number):
+        return self.make_namespace(f"{self.prefix}-{number}")
+
+    def make_namespace(self, name):
         """Pods can be made in it: its service account is there, and on old servers the account's token."""
-        name = f"{self.prefix}-{number}"
         wait_for(f"the namespace {name} of an earlier run to be gone", lambda: not self.api.find("namespaces", name))
         self.api.create("namespaces", {"metadata": {"name": name}})
         wait_for(f"the service account of namespace {name}", lambda: self._account_works(name))

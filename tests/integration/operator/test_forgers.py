@@ -14,7 +14,7 @@ class ForgerTest(FakeClusterCase):
     def setUp(self):
         super().setUp()
         self.elsewhere = self.namespace + "-forger"
-        self.api.create("namespaces", {"metadata": {"name": self.elsewhere}})
+        self.lab.make_namespace(self.elsewhere)
         self.addCleanup(self.api.delete, "namespaces", self.elsewhere)
         self.made = []
 

@@ -140,6 +140,7 @@ class GuardTest(FakeClusterCase):
         job = self.submit("held")
         job.wait_phase("Running")
         ours = self.api.get("nodes", node)["spec"]["taints"]
+        stray["effect"] = "PreferNoSchedule"  # NoExecute would evict the worker at once
         self.api.patch("nodes", node, {"spec": {"taints": [*ours, stray]}})
         wait_for("the stray taint to go", lambda: self.api.get("nodes", node)["spec"]["taints"] == ours)
         self.assertEqual(1, job.status()["attempts"])
