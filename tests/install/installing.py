@@ -15,9 +15,9 @@ def check(site):
                                    **{"gpu-1": "nd", "docker.io/library/busybox:1.36": "gpupool.dev/busybox:1"})
     report.check("the documented pool becomes ready, and the job completes", done, output)
     site.kubectl("label", "nodes", "na", "nb", "nc", f"{POOL_LABEL}=demo")
-    report.eventually("two operators become ready", lambda: site.ready("operator", 2), 120)
-    report.eventually("a device plugin becomes ready on every node of a pool", lambda: site.ready("device-plugin", 4), 120)
-    report.eventually("one operator leads", lambda: (site.leader(), ""), 30)
+    report.eventually("two operators become ready", lambda: site.ready("operator", 2))
+    report.eventually("a device plugin becomes ready on every node of a pool", lambda: site.ready("device-plugin", 4))
+    report.eventually("one operator leads", lambda: (site.leader(), ""))
     nodes = {pod["spec"]["nodeName"] for pod in site.pods("operator")}
     report.check("the operators are on two nodes", len(nodes) == 2, nodes)
     for pod in site.pods("operator"):
@@ -25,9 +25,9 @@ def check(site):
                      violations(pod["spec"]))
     found = set(violations(site.pods("device-plugin")[0]["spec"]))
     report.check("the device plugin breaks only what it must", found == PLUGIN_NEEDS, found ^ PLUGIN_NEEDS)
-    report.eventually("nodes offer what the plugin was told to", lambda: _offered(site), 90)
+    report.eventually("nodes offer what the plugin was told to", lambda: _offered(site))
     report.eventually("every plugin reports its node", lambda: (
-        {item["metadata"]["name"] for item in site.api.list("gpunodes")} == {"na", "nb", "nc", "nd"}, ""), 30)
+        {item["metadata"]["name"] for item in site.api.list("gpunodes")} == {"na", "nb", "nc", "nd"}, ""))
     restarts = [c["restartCount"] for part in ("operator", "device-plugin") for pod in site.pods(part)
                 for c in pod["status"]["containerStatuses"]]
     report.check("nothing was restarted on the way", not any(restarts), site.kubectl("-n", NAMESPACE, "get", "pods"))

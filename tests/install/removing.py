@@ -17,7 +17,7 @@ def check(site, job):
     _an_older_chart_refuses(site)
     site.helm("install")
     site.report.eventually("installed again it takes up where it was", lambda: (
-        job.phase() == "Running" and site.ready("operator", 2)[0], job.show()), 120)
+        job.phase() == "Running" and site.ready("operator", 2)[0], job.show()))
     site.report.check("with the same worker", workers(site, job.name) == before, (before, workers(site)))
     _remove(site)
 
@@ -25,7 +25,7 @@ def check(site, job):
 def _nothing_but_data_is_left(site):
     report = site.report
     report.eventually("operator and plugin are told to end", lambda: (
-        not site.pods("operator") + site.pods("device-plugin"), ""), 60)
+        not site.pods("operator") + site.pods("device-plugin"), ""))
     kept = site.kubectl("get", "crds", "-o", "name")
     report.check("the definitions are kept", kept.count("gpupool.dev") == 3, kept)
     kinds = "deployments,daemonsets,services,configmaps,roles,rolebindings,networkpolicies,poddisruptionbudgets"
@@ -58,6 +58,6 @@ def _remove(site):
     site.report.check("no lease is left on a node", "gpupool.dev/lease" not in nodes and
                       "node-restriction.kubernetes.io/lease" not in nodes and "gpupool.dev/pool:" not in nodes, nodes)
     # A kubelet takes its time, but nothing of gpupool may hold a pod back.
-    site.report.eventually("no worker is left", lambda: (not workers(site), workers(site)), 120)
+    site.report.eventually("no worker is left", lambda: (not workers(site), workers(site)))
     left = site.kubectl("get", "crds,namespaces,clusterroles,clusterrolebindings", "-o", "name")
     site.report.check("nothing of gpupool is left", "gpupool" not in left, left)

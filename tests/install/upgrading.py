@@ -58,17 +58,17 @@ def check(site, slices):
     """Returns one of the jobs, which still runs."""
     report = site.report
     jobs = slices + [submit(site, f"run-{n}", "demo", gpus=1) for n in range(WHOLE)]
-    report.eventually(f"{len(jobs)} jobs run", lambda: all_run(jobs), 180)
+    report.eventually(f"{len(jobs)} jobs run", lambda: all_run(jobs))
     names = [job.name for job in jobs]
     before = workers(site, *names)
     with Observer(site, jobs) as seen:
         begin = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             site.helm("upgrade", *NEW, chart=_next_chart(folder))
-        report.eventually("operators and plugins are replaced", lambda: _rolled_out(site), 240)
+        report.eventually("operators and plugins are replaced", lambda: _rolled_out(site))
         report.check(f"within {time.monotonic() - begin:.0f} s", True)
         late = submit(site, "late", "shared", slice={"count": 1})
-        report.eventually("a job that comes after the upgrade runs", lambda: all_run([late]), 120)
+        report.eventually("a job that comes after the upgrade runs", lambda: all_run([late]))
         late.delete()
         complete, errors = seen.saw_all()
         report.check(f"every change was seen: of nodes and of jobs {seen.changes()}",
@@ -84,7 +84,7 @@ def check(site, slices):
     # The slices take a kubelet of Kubernetes 1.20 a while; what comes next does not need them.
     site.kubectl("delete", "gpujobs", "-n", "default", "--wait=false", *(job.name for job in jobs if job is not stays))
     report.eventually("the new operator ends what is deleted", lambda: (
-        not any(job.exists() for job in others), [job.show() for job in others if job.exists()]), 120)
+        not any(job.exists() for job in others), [job.show() for job in others if job.exists()]))
     return stays
 
 

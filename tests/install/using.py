@@ -19,10 +19,10 @@ def check(site):
     site.kubectl("apply", *(word for example in EXAMPLES for word in ("-f", _path(example))))
     for example, phase in EXAMPLES.items():
         job = JobHandle(site.api, example, "default")
-        site.report.eventually(f"example {example} ends as {phase}", lambda job=job, phase=phase: _ended(job, phase), 240)
+        site.report.eventually(f"example {example} ends as {phase}", lambda job=job, phase=phase: _ended(job, phase))
     site.kubectl("delete", "gpujobs", *EXAMPLES, "-n", "default")
     site.report.eventually("nothing is left on the nodes", lambda: (
-        "gpupool.dev/lease" not in str(site.api.list("nodes")), ""), 60)
+        "gpupool.dev/lease" not in str(site.api.list("nodes")), ""))
 
 
 def _path(example):

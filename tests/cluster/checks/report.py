@@ -3,7 +3,7 @@
 import subprocess
 import time
 
-LIMIT = 150  # seconds
+LIMIT = 300  # seconds
 
 
 class Report:

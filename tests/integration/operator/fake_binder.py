@@ -39,7 +39,7 @@ class Binder:
 
     @staticmethod
     def _exclusive(pod, pods, nodes):
-        busy = {p["spec"]["nodeName"] for p in pods}
+        busy = {p["spec"]["nodeName"] for p in pods if p["metadata"].get("ownerReferences")}  # not who only has labels
         return [n for n in nodes if n["metadata"].get("labels", {}).get(LEASE_LABEL) == pod["metadata"]["labels"][LEASE]
                 and n["metadata"]["name"] not in busy]
 
