@@ -15,6 +15,7 @@ RARE = {
         ("gpujobs/finalizers", "update"): "is asked by the API server itself, of an owner reference",
         ("events", "patch"): "an event that is repeated",
         ("gpujobs", "delete"): "ttlSecondsAfterFinished",
+        ("pods", "create"): "a dry run that tells why a worker's pod does not come",
     },
     "device-plugin": {("gpunodes", "patch"): "gives a GpuNode that it did not make its owner"},
 }
