@@ -24,7 +24,7 @@ OPERATOR_SHARDS = [
      "test_log_limits", "test_permissions"],
     ["test_leases", "test_program", "test_queue", "test_server", "test_server_absence"],
     ["test_refusals", "test_forgers", "test_clock", "test_sharing", "test_sharing_pools"]]
-E2E_SHARDS = [["test_gangs"], ["test_nodes"], ["test_examples", "test_lifecycle", "test_forgotten_ends"],
+E2E_SHARDS = [["test_gangs", "test_forgotten_ends"], ["test_nodes"], ["test_examples", "test_lifecycle"],
               ["test_slices", "test_device_plugin"]]
 
 
