@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/v1alpha1/gpu_job.h"
+
+#include <algorithm>
+
+namespace gpupool::api {
+
+std::int64_t worker_count(const GpuJobSpec& spec) {
+  return std::max<std::int64_t>(1, spec.gpus / std::max<std::int64_t>(1, spec.gpus_per_worker));
+}
+
+std::int64_t gpus_of_each_worker(const GpuJobSpec& spec) {
+  return std::min(spec.gpus, std::max<std::int64_t>(1, spec.gpus_per_worker));
+}
+
+bool waits_for_rank_0(const GpuJobSpec& spec) {
+  return worker_count(spec) > 1 && spec.rendezvous != rendezvous::kNone;
+}
+
+std::string spec_hash(const GpuJobSpec& spec) {
+  std::uint64_t hash = 14695981039346656037U;
+  const auto mix = [&](std::string_view text) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    hash = (hash ^ 0xffU) * 1099511628211U;  // separates the fields
+  };
+  mix(spec.pool);
+  mix(std::to_string(spec.gpus));
+  mix(std::to_string(spec.gpus_per_worker));
+  for (const auto& node : spec.nodes) mix(node);
+  mix("");
+  mix(spec.pod_template.text);
+  if (spec.slice) {
+    mix(spec.slice->memory);
+    mix(std::to_string(spec.slice->cores.value_or(0)));
+    mix(std::to_string(spec.slice->count.value_or(0)));
+  }
+  if (spec.rendezvous == rendezvous::kNone) mix(rendezvous::kNone);
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text(16, '0');
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = kDigits[(hash >> (60 - 4 * i)) & 15U];
+  return text;
+}
+
+}  // namespace gpupool::api

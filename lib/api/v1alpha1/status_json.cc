@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/v1alpha1/status_json.h"
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "api/v1alpha1/names.h"
+#include "base/rfc3339.h"
+
+namespace gpupool::api {
+namespace {
+
+using Json = nlohmann::json;
+
+Json time_or_null(const std::optional<base::WallTime>& time) {
+  return time ? Json(base::to_rfc3339(*time)) : Json(nullptr);
+}
+
+Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json number_or_null(std::int64_t number) { return number == 0 ? Json(nullptr) : Json(number); }
+
+Json to_json(const std::vector<Condition>& conditions) {
+  auto list = Json::array();
+  for (const auto& condition : conditions) {
+    list.push_back({{"type", condition.type},
+                    {"status", condition.status},
+                    {"observedGeneration", condition.observed_generation},
+                    {"lastTransitionTime", time_or_null(condition.last_transition_time)},
+                    {"reason", condition.reason}});
+    // Kubernetes 1.20 reads an empty string inside a list as null and refuses it.
+    if (!condition.message.empty()) list.back()["message"] = condition.message;
+  }
+  return list;
+}
+
+// Removes the fields without a value, which are null here.
+Json without_nulls(Json fields) {
+  for (auto field = fields.begin(); field != fields.end();) {
+    field = field->is_null() ? fields.erase(field) : std::next(field);
+  }
+  return fields;
+}
+
+Json to_json(const base::Boxed<Lease>& lease) {
+  if (!lease) return nullptr;
+  auto nodes = Json::array();
+  for (const auto& node : lease->nodes) {
+    nodes.push_back({{"name", node.name}, {"uid", node.uid}});
+    if (node.workers > 0) nodes.back()["workers"] = node.workers;
+  }
+  auto lost = Json::array();
+  for (const auto& node : lease->lost) {
+    lost.push_back({{"name", node.name}, {"uid", node.uid}, {"id", node.id}});
+  }
+  return without_nulls({{"id", lease->id},
+                        {"state", lease->state},
+                        {"attempt", lease->attempt},
+                        {"specHash", lease->spec_hash},
+                        {"slices", number_or_null(lease->slices)},
+                        {"unit", text_or_null(lease->unit)},
+                        {"nodes", nodes},
+                        {"lost", lost.empty() ? Json(nullptr) : lost},
+                        {"workload", text_or_null(lease->workload)},
+                        {"outcome", text_or_null(lease->outcome)},
+                        {"since", time_or_null(lease->since)},
+                        {"notBefore", time_or_null(lease->not_before)}});
+}
+
+std::string update(const ResourceType& type, const ObjectMeta& metadata, Json status) {
+  Json about = {
+      {"name", metadata.name}, {"uid", metadata.uid}, {"resourceVersion", metadata.resource_version}};
+  if (!metadata.ns.empty()) about["namespace"] = metadata.ns;
+  const Json document = {{"apiVersion", kApiVersion},
+                         {"kind", type.kind},
+                         {"metadata", std::move(about)},
+                         {"status", without_nulls(std::move(status))}};
+  // Messages may contain the output of users' programs, so invalid UTF-8 must not throw.
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string status_update(const ObjectMeta& metadata, const GpuJobStatus& status) {
+  return update(GpuJob::kType, metadata,
+                {{"observedGeneration", status.observed_generation},
+                 {"phase", status.phase},
+                 {"conditions", to_json(status.conditions)},
+                 {"lease", to_json(status.lease)},
+                 {"leaseSequence", status.lease_sequence},
+                 {"workers",
+                  {{"total", status.workers.total},
+                   {"running", status.workers.running},
+                   {"succeeded", status.workers.succeeded}}},
+                 {"attempts", status.attempts},
+                 {"failures", status.failures},
+                 {"unexplainedLosses", number_or_null(status.unexplained_losses)},
+                 {"startTime", time_or_null(status.start_time)},
+                 {"completionTime", time_or_null(status.completion_time)},
+                 {"reason", text_or_null(status.reason)},
+                 {"message", text_or_null(status.message)},
+                 {"nodeNames", text_or_null(status.node_names)},
+                 {"master", text_or_null(status.master)},
+                 {"gpus", text_or_null(status.gpus)}});
+}
+
+std::string status_update(const ObjectMeta& metadata, const GpuPoolStatus& status) {
+  auto models = Json::array();
+  for (const auto& model : status.gpus.models) {
+    models.push_back({{"model", model.model}, {"count", model.count}});
+    if (!model.memory.empty())
+      models.back()["memory"] = model.memory;  // no empty string inside a list, as above
+  }
+  auto excluded = Json::array();
+  for (const auto& node : status.excluded) excluded.push_back({{"name", node.name}, {"reason", node.reason}});
+  Json slices = nullptr;
+  if (status.slices) slices = {{"total", status.slices->total}, {"free", status.slices->free}};
+  const auto& nodes = status.nodes;
+  return update(GpuPool::kType, metadata,
+                {{"observedGeneration", status.observed_generation},
+                 {"conditions", to_json(status.conditions)},
+                 {"nodes",
+                  {{"total", nodes.total},
+                   {"ready", nodes.ready},
+                   {"unready", nodes.unready},
+                   {"cordoned", nodes.cordoned},
+                   {"leased", nodes.leased},
+                   {"available", nodes.available}}},
+                 {"gpus",
+                  {{"total", status.gpus.total},
+                   {"leased", status.gpus.leased},
+                   {"available", status.gpus.available},
+                   {"models", models}}},
+                 {"slices", slices},
+                 {"jobs", {{"queued", status.jobs.queued}, {"running", status.jobs.running}}},
+                 {"excluded", excluded.empty() ? Json(nullptr) : excluded}});
+}
+
+}  // namespace gpupool::api

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+// The result of a worker: one line of JSON that gpupool-launch leaves in the termination message of its
+// container and the operator reads. The launcher writes it (launcher/result.h), the operator reads it
+// (planning/workers/worker_result.h); what both must agree on stands here. Needs libc alone: the static
+// launcher includes it.
+namespace gpupool::api::worker_result {
+
+// Raised when a reader of the present version would misread. A new field does not raise it: readers ignore
+// fields that they do not know.
+inline constexpr int kVersion = 1;
+
+// Fields, in the order in which they are written. A kubelet may cut a message at its end: of what is left, an
+// operator can use a result that is whole up to kAttemptField.
+inline constexpr std::string_view kVersionField = "version";    // number
+inline constexpr std::string_view kOutcomeField = "outcome";    // one of the texts below
+inline constexpr std::string_view kExitCodeField = "exitCode";  // number; of a signal: 128 + its number
+inline constexpr std::string_view kSignalField = "signal";      // number; only if the command was killed
+// Number; only if the launcher was told to stop before the command ended.
+inline constexpr std::string_view kStopSignalField = "stopSignal";
+inline constexpr std::string_view kAttemptField = "attempt";        // number, as in the launcher's flag
+inline constexpr std::string_view kRankField = "rank";              // number, as in the launcher's flag
+inline constexpr std::string_view kFinishedAtField = "finishedAt";  // RFC 3339
+inline constexpr std::string_view kStartedAtField = "startedAt";  // RFC 3339; only if the command was started
+inline constexpr std::string_view kReasonField = "reason";        // CamelCase
+inline constexpr std::string_view kMessageField = "message";      // for people
+inline constexpr std::string_view kTailField = "tail";            // the last lines that the command printed
+
+// Outcomes.
+inline constexpr std::string_view kExited = "exited";          // the command ended by itself
+inline constexpr std::string_view kSignaled = "signaled";      // a signal killed the command
+inline constexpr std::string_view kNotStarted = "notStarted";  // the command never ran
+// The command was started, and the launcher died before its end.
+inline constexpr std::string_view kInterrupted = "interrupted";
+
+// Bytes of the whole line. A kubelet cuts the message of a container at 4096 bytes and keeps 12 KiB for all
+// containers of a pod (pkg/kubelet/status, normalizeStatus).
+inline constexpr int kMinBytes = 128;
+inline constexpr int kMaxBytes = 3072;
+inline constexpr int kBytesOfPod = 12'288;
+// Bytes of single texts, as JSON writes them.
+inline constexpr int kMaxReasonBytes = 64;
+inline constexpr int kMaxMessageBytes = 512;
+inline constexpr int kMaxTailBytes = 2048;
+
+// The most bytes of the result in a pod with so many containers, init containers included.
+// REQUIRES: containers > 0.
+constexpr int max_bytes(std::int64_t containers) {
+  return static_cast<int>(std::clamp<std::int64_t>(kBytesOfPod / containers, kMinBytes, kMaxBytes));
+}
+
+}  // namespace gpupool::api::worker_result
