@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "leadership.h"
 
 #include <random>
@@ -14,7 +15,7 @@ milliseconds in_milliseconds(base::Duration duration) {
   return std::chrono::duration_cast<milliseconds>(duration);
 }
 
-// Two programs on one host, or a restarted one, are different candidates.
+// Two programs on one host, or a restarted program, are different candidates.
 std::string unique_identity(const std::string& instance) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::random_device random;
@@ -25,7 +26,14 @@ std::string unique_identity(const std::string& instance) {
 
 std::string lease_namespace(const Options& options, const kube::RestConfig& config) {
   if (!options.election.ns.empty()) return options.election.ns;
-  return config.ns.empty() ? "default" : config.ns;  // as kubectl
+  return config.ns.empty() ? "default" : config.ns;  // like kubectl
+}
+
+runtime::DataVersion stored_data() {
+  return {
+      api::kDataVersionAnnotation, api::kDataVersion,
+      "A newer gpupool-operator has worked here and stored what this one would lose; install a version that "
+      "knows it, see docs/upgrade.md"};
 }
 
 }  // namespace
@@ -40,11 +48,10 @@ Leadership::Leadership(const Options& options, const kube::RestConfig& config, c
   kube::ClientOptions client_options;
   client_options.impersonate_user = config.impersonate_user;
   client_options.impersonate_groups = config.impersonate_groups;
-  client_options.max_tries = 1;  // the election has its own rhythm
+  client_options.max_tries = 1;  // the election repeats calls itself
   client_.emplace(*limited_, config.tokens.get(), clock_, metrics, client_options);
   elector_.emplace(*client_, api::ObjectKey{lease_namespace(options, config), options.election.name},
-                   unique_identity(instance), options.election.times, api::kDataVersion, clock_, metrics,
-                   log);
+                   unique_identity(instance), options.election.times, stored_data(), clock_, metrics, log);
 }
 
 std::optional<milliseconds> Leadership::budget(const net::HttpRequest& request) const {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
@@ -12,16 +13,18 @@
 
 namespace gpupool {
 
-// The election with a connection of its own, and what it means for all other requests.
+// The leader election with its own connection, and the time limit that it sets to all other writes. Owned by
+// main.
 class Leadership {
  public:
-  // Everything referenced must outlive this. Without --leader-elect there is no election and no limit.
+  // REQUIRES: everything referenced outlives this. Without --leader-elect there is no election and no limit.
   Leadership(const Options& options, const kube::RestConfig& config, const std::string& instance,
              base::Metrics& metrics, const base::Log& log);
 
-  // Null without election.
+  // Null without an election.
   runtime::LeaderGate* gate() { return elector_ ? &*elector_ : nullptr; }
-  // For the transport of everything else: reads are free, a write has what is left of our term. Thread-safe.
+  // For the transport of all other requests: reads have no limit, a write must end before the term does.
+  // Thread-safe.
   std::optional<std::chrono::milliseconds> budget(const net::HttpRequest& request) const;
 
  private:

@@ -1,15 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 
 #include "base/heap.h"
-#include "controllers/gpujob/reconciler.h"
-#include "controllers/gpunode/node_marker.h"
-#include "controllers/gpupool/reconciler.h"
-#include "controllers/sweeper/node_sweeper.h"
-#include "controllers/sweeper/pod_sweeper.h"
-#include "controllers/wiring.h"
+#include "base/stop_signals.h"
+#include "controllers/cluster/server_fields.h"
+#include "controllers/gpujob/controller.h"
+#include "controllers/gpunode/controller.h"
+#include "controllers/gpupool/controller.h"
+#include "controllers/queue/pool_queue.h"
+#include "controllers/sweeper/node_sweeper_controller.h"
+#include "controllers/sweeper/pod_sweeper_controller.h"
 #include "kube/config/rest_config.h"
 #include "leadership.h"
 #include "net/budget_transport.h"
@@ -18,14 +21,13 @@
 #include "net/server_clock.h"
 #include "options.h"
 #include "runtime/manager/manager.h"
-#include "signals.h"
 #include "transport_factory.h"
 
 namespace gpupool {
 namespace {
 
 using std::chrono::seconds;
-constexpr auto kStopGrace = seconds(8);  // SIGTERM ends the program in under 10 s
+constexpr auto kStopGrace = seconds(8);  // the program must end within 10 s of SIGTERM
 
 std::string instance_name() {
   char host[256] = "";
@@ -45,8 +47,8 @@ net::ServerResponse ready_response(const runtime::Manager& manager) {
   return {.status = 503, .body = waiting + "\n"};
 }
 
-// All parts, constructed in order of use and destroyed in reverse. References between them are to members
-// declared before.
+// All parts of the program, constructed in order of use and destroyed in reverse. Members refer only to
+// members declared before them.
 class Operator {
  public:
   Operator(const Options& options, const kube::RestConfig& config, base::Clock& local, const base::Log& log)
@@ -59,48 +61,19 @@ class Operator {
         transport_(dated_, [this](const net::HttpRequest& request) { return leadership_.budget(request); }),
         client_(transport_, config.tokens.get(), clock_, metrics_, client_options(options, config)),
         caches_(client_, clock_, metrics_, log),
-        pool_queue_(caches_),
-        children_(client_, caches_, clock_, options.launcher_image),
-        node_readiness_(clock_),
-        observer_(client_, caches_, children_, pool_queue_, node_readiness_, clock_),
-        job_writer_(client_, caches_),
-        node_writer_(client_, caches_),
-        node_leases_(node_writer_),
-        worker_pods_(client_, clock_),
-        job_metrics_(metrics_),
         events_(client_, "gpupool-operator", instance_name(), clock_, metrics_, log),
-        job_reconciler_({caches_, pool_queue_, observer_, job_writer_, node_leases_, children_, worker_pods_,
-                         job_metrics_, events_, clock_}),
-        jobs_({"gpujob", "GpuJob", options.workers, seconds(30)}, job_reconciler_, clock_, metrics_, log),
-        pool_reconciler_(client_, pool_queue_, clock_,
-                         [this](const api::ObjectKey& job) { jobs_.queue().add(job); }),
-        pools_({"gpupool", "GpuPool", 1, seconds(30)}, pool_reconciler_, clock_, metrics_, log),
-        foreign_pods_(client_, events_, metrics_),
-        node_sweeper_(client_, caches_, node_leases_, worker_pods_, foreign_pods_),
-        nodes_({"node-sweeper", "Node", 1, seconds(5)}, node_sweeper_, clock_, metrics_, log),
-        pod_sweeper_(client_, caches_, worker_pods_),
-        pods_({"pod-sweeper", "Pod", 1, seconds(30)}, pod_sweeper_, clock_, metrics_, log),
-        node_marker_(node_writer_, caches_),
-        marks_({"node-marker", "Node", 1, seconds(30)}, node_marker_, clock_, metrics_, log),
-        manager_(clock_, log) {
-    controllers::connect(caches_, pool_queue_, node_readiness_, foreign_pods_,
-                         {jobs_.queue(), pools_.queue(), nodes_.queue(), pods_.queue(), marks_.queue()});
-    caches_.jobs.on_change([this](const runtime::Change<api::GpuJob>& change) {
-      job_metrics_.on_change(change.before.get(), change.after.get());
-    });
+        manager_(clock_, log),
+        setup_{client_, caches_, events_, manager_, clock_, metrics_, log_},
+        pool_queue_(caches_),
+        jobs_(setup_, pool_queue_, {options.threads, options.launcher_image}),
+        pools_(setup_, pool_queue_),
+        node_sweeper_(setup_),
+        pod_sweeper_(setup_),
+        node_marker_(setup_) {
     manager_.add_last(events_);
     if (auto* gate = leadership_.gate()) manager_.set_leader_gate(*gate);
-    add_cache(caches_.pools);
-    add_cache(caches_.jobs);
-    add_cache(caches_.nodes);
-    add_cache(caches_.gpu_nodes);
-    add_cache(caches_.pods);
-    add_cache(caches_.newcomers);
-    add_cache(caches_.stateful_sets);
-    add_cache(caches_.batch_jobs);
-    add_cache(caches_.services);
-    for (runtime::Runnable* controller : {&jobs_, &pools_, &nodes_, &pods_, &marks_})
-      manager_.add_controller(*controller);
+    manager_.set_preparation([this](std::stop_token stop) { read_template_fields(std::move(stop)); });
+    caches_.add_to(manager_);
   }
 
   base::Result<void> run(std::stop_token stop) {
@@ -120,6 +93,16 @@ class Operator {
   }
 
  private:
+  // Once, because the fields change only with an upgrade of the API server.
+  void read_template_fields(std::stop_token stop) {
+    auto fields = controllers::read_template_fields(client_, std::move(stop));
+    if (fields) return caches_.template_fields.set(*std::move(fields));
+    log_.warning(
+        "unknown fields in pod templates are not found, because the API server's OpenAPI document "
+        "could not be read",
+        {{"error", fields.error().message}});
+  }
+
   static kube::ClientOptions client_options(const Options& options, const kube::RestConfig& config) {
     kube::ClientOptions client_options;
     client_options.impersonate_user = config.impersonate_user;
@@ -127,11 +110,6 @@ class Operator {
     client_options.qps = options.qps;
     client_options.burst = options.burst;
     return client_options;
-  }
-
-  template <class K>
-  void add_cache(runtime::Informer<K>& informer) {
-    manager_.add_cache(informer.reflector(), [&informer] { return informer.synced(); });
   }
 
   const Options& options_;
@@ -144,33 +122,20 @@ class Operator {
   net::BudgetTransport transport_;
   kube::Client client_;
   controllers::Caches caches_;
-  controllers::PoolQueue pool_queue_;
-  controllers::Children children_;
-  controllers::NodeReadiness node_readiness_;
-  controllers::JobObserver observer_;
-  controllers::JobWriter job_writer_;
-  controllers::NodeWriter node_writer_;
-  controllers::NodeLeases node_leases_;
-  controllers::WorkerPods worker_pods_;
-  controllers::JobMetrics job_metrics_;
   runtime::EventRecorder events_;
-  controllers::GpuJobReconciler job_reconciler_;
-  runtime::Controller jobs_;
-  controllers::GpuPoolReconciler pool_reconciler_;
-  runtime::Controller pools_;
-  controllers::ForeignPods foreign_pods_;
-  controllers::NodeSweeper node_sweeper_;
-  runtime::Controller nodes_;
-  controllers::PodSweeper pod_sweeper_;
-  runtime::Controller pods_;
-  controllers::NodeMarker node_marker_;
-  runtime::Controller marks_;
   runtime::Manager manager_;
+  controllers::Setup setup_;
+  controllers::PoolQueue pool_queue_;  // before the controllers: it must record changes before they react
+  controllers::GpuJobController jobs_;
+  controllers::GpuPoolController pools_;
+  controllers::NodeSweeperController node_sweeper_;
+  controllers::PodSweeperController pod_sweeper_;
+  controllers::NodeMarkerController node_marker_;
 };
 
 int run(const Options& options) {
   std::stop_source stop;
-  const StopSignals signals(stop);
+  const base::StopSignals signals(stop);
   const net::CurlGlobal curl;
   base::SystemClock clock;
   const base::Log log(options.log_level);
@@ -184,7 +149,7 @@ int run(const Options& options) {
   const auto done = gpupool_operator.run(stop.get_token());
   if (!done) {
     log.error("stopped by an error", {{"error", done.error().message}});
-    // A part that did not return in time still uses what would be destroyed now.
+    // A part that did not return in time still uses the objects that would be destroyed now.
     std::_Exit(EXIT_FAILURE);
   }
   log.info("stopped");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
 #include <CLI/CLI.hpp>
@@ -8,7 +9,7 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-// Of the three durations, as they are written on the command line.
+// The three durations of the election, as on the command line.
 struct ElectionSeconds {
   double lease_duration = 15;
   double renew_deadline = 10;
@@ -71,7 +72,7 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   app.add_option("--log-level", log_level, "debug, info, warning or error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
       ->capture_default_str();
-  app.add_option("--workers", options.workers, "GpuJobs reconciled at the same time")
+  app.add_option("--workers", options.threads, "GpuJobs reconciled at the same time")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   app.add_option("--kube-api-qps", options.qps,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "transport_factory.h"
 
 #include "net/curl_transport.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
@@ -10,8 +11,9 @@
 
 namespace gpupool {
 
-// The way to the API server. The program for tests, gpupool-operator-faults, is linked with another
-// definition of this: everything else in it is what users run. metrics outlives the transport.
+// Creates the transport to the API server. gpupool-operator-faults, a program for tests, is linked with
+// another definition of this function and is otherwise the same as gpupool-operator. REQUIRES: metrics
+// outlives the transport.
 std::unique_ptr<net::Transport> make_transport(const net::Endpoint& endpoint, const std::string& user_agent,
                                                base::Metrics& metrics, const base::Log& log);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "transport_factory.h"
 
 #include <stdexcept>
@@ -10,7 +11,7 @@
 namespace gpupool {
 namespace {
 
-// The parts in the order of a request's way from the network to the program.
+// The transports in order from the network to the program.
 class TestTransport final : public net::Transport {
  public:
   TestTransport(const net::Endpoint& endpoint, const std::string& user_agent,
@@ -37,7 +38,7 @@ class TestTransport final : public net::Transport {
   faults::CrashTransport crashing_;
 };
 
-// A test that injects nothing because of a slip must not pass.
+// A mistake in the configuration must fail; otherwise a test without faults could pass.
 template <class T>
 T or_throw(base::Result<T> config) {
   if (!config) throw std::invalid_argument(config.error().message);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <atomic>
@@ -11,10 +12,10 @@
 namespace gpupool::faults {
 
 // Kills this process (SIGKILL) exactly before or after its n-th request. Watches do not count: they have no
-// effect, and their number depends on the clock. Thread-safe.
+// effect, and their number depends on the time. Thread-safe.
 class CrashTransport final : public net::Transport {
  public:
-  // inner and metrics must outlive this.
+  // REQUIRES: inner and metrics outlive this.
   CrashTransport(net::Transport& inner, CrashConfig config, base::Metrics& metrics);
 
   base::Result<net::HttpResponse> send(const net::HttpRequest& request, std::stop_token stop) override;

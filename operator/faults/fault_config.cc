@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "faults/fault_config.h"
 
 #include <charconv>
@@ -16,7 +17,7 @@ std::optional<T> number(std::string_view text) {
   return value;
 }
 
-// The part before the separator; `text` is what follows it.
+// Returns the part before the separator and leaves the rest in `text`.
 std::string_view cut(std::string_view& text, char separator) {
   const auto at = text.find(separator);
   const auto part = text.substr(0, at);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace gpupool::faults {
 // GPUPOOL_FAULTS=seed=7,rate=0.05[,kinds=reset+expired-event]
 struct FaultConfig {
   std::uint64_t seed = 0;
-  double rate = 0;             // of calls and of watch events that suffer
+  double rate = 0;             // share of calls and of watch events with a fault
   std::set<Fault> kinds = {};  // empty: all
 };
 base::Result<FaultConfig> parse_faults(std::string_view text);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "faults/fault_plan.h"
 
 #include <vector>
@@ -13,7 +14,7 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
-// FNV-1a: the same on every machine, unlike std::hash.
+// FNV-1a: the same result on every machine, unlike std::hash.
 std::uint64_t hash(const std::string& text) {
   std::uint64_t value = 0xcbf29ce484222325U;
   for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
@@ -27,7 +28,7 @@ double fraction(std::uint64_t value) { return static_cast<double>(value >> 11) *
 std::optional<FaultPlan::Decision> FaultPlan::decide(Places place, const std::string& key) {
   std::uint64_t call = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     call = calls_[std::to_string(place) + key]++;
   }
   const auto first = mix(config_.seed ^ mix(hash(key) ^ mix(call ^ (std::uint64_t{place} << 56))));

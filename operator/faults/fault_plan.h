@@ -1,39 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/mutex.h"
 #include "faults/fault_config.h"
 #include "net/transport.h"
 
 namespace gpupool::faults {
 
-// What happens to a call, as a pure function of the seed, what is called and how often it was before: the
-// same seed does the same to each object, in whatever order threads come. Thread-safe.
+// Decides which fault a call gets: a pure function of the seed, of what is called, and of how often it was
+// called. The same seed gives each object the same faults, whatever the order of threads. Thread-safe.
 class FaultPlan {
  public:
   struct Decision {
     Fault fault;
-    std::uint64_t random;  // for what the fault leaves open: where to cut, how long to wait
+    std::uint64_t random;  // for details of the fault: where to cut, how long to wait
   };
 
   explicit FaultPlan(FaultConfig config) : config_(std::move(config)) {}
 
-  // place: one bit. key: what is called, without what differs from run to run.
+  // place: one bit. key: what is called, without parts that differ between runs.
   std::optional<Decision> decide(Places place, const std::string& key);
 
  private:
   FaultConfig config_;
-  std::mutex mutex_;
-  std::map<std::string, std::uint64_t> calls_;
+  base::Mutex mutex_;
+  std::map<std::string, std::uint64_t> calls_ GPUPOOL_GUARDED_BY(mutex_);
 };
 
-// Where a request belongs; kGet for everything that is no resource.
+// Returns the place of a request; kGet for all paths that are no resource.
 Places place_of(const net::HttpRequest& request);
-// Method and path, without the query.
+// Returns method and path, without the query.
 std::string key_of(const net::HttpRequest& request);
 
 }  // namespace gpupool::faults

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <functional>
@@ -12,16 +13,17 @@
 
 namespace gpupool::faults {
 
-// What happens to the lines of one watch between the server and its reader. Used by the stream's thread.
+// Applies faults to the lines of one watch, between the server and its reader. Used by the stream's thread.
 class FaultyLines {
  public:
-  // drip: every byte by itself. note: called for each fault. All references must outlive this.
+  // drip: delivers each byte separately. note: called for each fault. REQUIRES: everything referenced
+  // outlives this.
   FaultyLines(FaultPlan& plan, std::string key, const net::BodySink& sink, base::Clock& clock,
               std::stop_token stop, bool drip, std::function<void(Fault)> note);
 
-  // False ends the stream: by the reader's wish or by a fault.
+  // Returns false if the stream ends, because of the reader or of a fault.
   bool feed(std::string_view piece);
-  // The fault that ended the stream, if one did.
+  // The fault that ended the stream; nullopt if none did.
   const std::optional<Fault>& end() const { return end_; }
 
  private:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "faults/faulty_transport.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kStall{2000};
 
-// 100 ms to 1.3 s.
+// Returns 100 ms to 1.3 s.
 milliseconds pause(std::uint64_t random) { return milliseconds(100 + random % 1200); }
 
 bool is_success(const HttpResponse& answer) { return answer.status >= 200 && answer.status < 300; }
@@ -88,7 +89,7 @@ base::Result<HttpResponse> FaultyTransport::list(const HttpRequest& request, con
   const auto fault = plan_.decide(place_of(request), key_of(request));
   if (!fault) return inner_.stream(request, sink, stop);
   note(fault->fault, request);
-  // How a list is cut for its reader does not depend on whether the transport notices.
+  // A list is cut in the same way whether or not the transport reports it.
   const bool noticed = fault->fault == Fault::kCut;
   auto answer =
       suffer(noticed ? FaultPlan::Decision{Fault::kTruncated, fault->random} : *fault, request, stop);
@@ -113,7 +114,7 @@ base::Result<HttpResponse> FaultyTransport::watch(const HttpRequest& request, co
   FaultyLines lines(plan_, key_of(request), sink, clock_, stop, drip,
                     [&](Fault line_fault) { note(line_fault, request); });
   auto answer = inner_.stream(request, [&](std::string_view piece) { return lines.feed(piece); }, stop);
-  if (lines.end()) {  // by a fault: what the transport says of it is not what the reader is to see
+  if (lines.end()) {  // a fault ended the stream: the reader gets its error, not the transport's
     if (*lines.end() == Fault::kReset) return base::fail(ErrorCode::kTransport, "injected: connection reset");
     return HttpResponse{.status = 200};
   }

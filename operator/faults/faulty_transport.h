@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "base/clock.h"
@@ -8,11 +9,11 @@
 
 namespace gpupool::faults {
 
-// Does to requests and answers what networks, proxies and API servers do. Only what a client may meet without
-// any fault of its own; nothing here makes an object up. Thread-safe.
+// Injects faults of networks, proxies and API servers into requests and answers: only what a correct client
+// can meet; objects are never made up. Thread-safe.
 class FaultyTransport final : public net::Transport {
  public:
-  // Everything referenced must outlive this.
+  // REQUIRES: everything referenced outlives this.
   FaultyTransport(net::Transport& inner, FaultPlan& plan, base::Clock& clock, base::Metrics& metrics,
                   const base::Log& log);
 
@@ -23,12 +24,12 @@ class FaultyTransport final : public net::Transport {
  private:
   base::Result<net::HttpResponse> watch(const net::HttpRequest& request, const net::BodySink& sink,
                                         const std::stop_token& stop);
-  // In one piece, if it has a fault.
+  // Delivers a list with a fault in one piece.
   base::Result<net::HttpResponse> list(const net::HttpRequest& request, const net::BodySink& sink,
                                        const std::stop_token& stop);
   base::Result<net::HttpResponse> suffer(const FaultPlan::Decision& fault, const net::HttpRequest& request,
                                          const std::stop_token& stop);
-  // What an answer that the server gave becomes.
+  // Applies the fault to an answer of the server.
   base::Result<net::HttpResponse> spoil(const FaultPlan::Decision& fault, net::HttpResponse answer,
                                         const std::stop_token& stop);
   void note(Fault fault, const net::HttpRequest& request);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "faults/server_errors.h"
 
 namespace gpupool::faults {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <optional>
@@ -8,11 +9,11 @@
 
 namespace gpupool::faults {
 
-// As the API server writes errors: a Status.
+// An error of the API server: a Status.
 net::HttpResponse server_error(int code, const std::string& reason);
-// As a proxy does: no JSON.
+// An error of a proxy: no JSON.
 net::HttpResponse proxy_error(int code);
-// What the server answers that did nothing; nothing for other faults.
+// The answer of a server that did not carry out the request; nothing for other faults.
 std::optional<net::HttpResponse> refused_by_server(Fault fault);
 std::string status_json(int code, const std::string& reason);
 

@@ -1,25 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "controllers/cluster/caches.h"
 
 #include "api/v1alpha1/names.h"
-#include "planning/worker_identity.h"
+#include "controllers/cluster/changes.h"
+#include "planning/workers/worker_identity.h"
 
 namespace gpupool::runtime {
 template class Store<api::GpuPool>;
 template class Informer<api::GpuPool>;
 template class Store<api::GpuJob>;
 template class Informer<api::GpuJob>;
+template class ReadYourWrites<api::GpuJob>;
 template class Store<api::Node>;
 template class Informer<api::Node>;
+template class ReadYourWrites<api::Node>;
 template class Store<api::GpuNode>;
 template class Informer<api::GpuNode>;
 template class Store<api::Pod>;
 template class Informer<api::Pod>;
+template class ReadYourWrites<api::Pod>;
 template class Store<api::StatefulSet>;
 template class Informer<api::StatefulSet>;
+template class ReadYourWrites<api::StatefulSet>;
 template class Store<api::BatchJob>;
 template class Informer<api::BatchJob>;
+template class ReadYourWrites<api::BatchJob>;
 template class Store<api::Service>;
 template class Informer<api::Service>;
+template class ReadYourWrites<api::Service>;
 }  // namespace gpupool::runtime
 
 namespace gpupool::controllers {
@@ -31,11 +39,11 @@ runtime::ReflectorOptions workers() {
   return options;
 }
 
-// Every pod is pending when it comes to its node, and few are at any time.
-runtime::ReflectorOptions others() {
-  runtime::ReflectorOptions options;
-  options.label_selector = std::string("!") + api::kJobUidLabel;
-  options.field_selector = "spec.nodeName!=,status.phase=Pending";
+// A Job that has succeeded creates no more pods. It stays in the cluster for the logs of its pod, and leaves
+// this cache, so that the cache does not grow with what has ended.
+runtime::ReflectorOptions jobs_at_work() {
+  auto options = workers();
+  options.field_selector = "status.successful=0";
   return options;
 }
 
@@ -61,12 +69,16 @@ Caches::Caches(kube::Client& client, base::Clock& clock, base::Metrics& metrics,
       nodes(client, {}, clock, metrics, log),
       gpu_nodes(client, {}, clock, metrics, log),
       pods(client, workers(), clock, metrics, log),
-      newcomers(client, others(), clock, metrics, log),
+      foreign_pods(client, clock, metrics, log),
       stateful_sets(client, workers(), clock, metrics, log),
-      batch_jobs(client, workers(), clock, metrics, log),
+      batch_jobs(client, jobs_at_work(), clock, metrics, log),
       services(client, workers(), clock, metrics, log),
-      newest_jobs(jobs.store()),
-      newest_nodes(nodes.store()) {
+      newest_jobs(jobs),
+      newest_nodes(nodes),
+      newest_pods(pods),
+      newest_stateful_sets(stateful_sets),
+      newest_batch_jobs(batch_jobs),
+      newest_services(services) {
   pods.store().add_index(kByJobUid, [](const api::Pod& pod) {
     return planning::maker_of(pod) != nullptr ? std::vector{pod.metadata.label(api::kJobUidLabel)}
                                               : std::vector<std::string>();
@@ -76,12 +88,25 @@ Caches::Caches(kube::Client& client, base::Clock& clock, base::Metrics& metrics,
   index_by_job(services.store());
   pods.store().add_index(kByNode, [](const api::Pod& pod) { return std::vector{pod.spec.node_name}; });
   pools.on_change([this](const runtime::Change<api::GpuPool>& change) {
-    if (concerns_others(change)) placement.update(pools.store().list());
+    if (concerns_others(change)) membership.set(planning::Membership(pools.store().list()));
   });
-  jobs.on_list([this] { newest_jobs.forget_all(); });
-  nodes.on_list([this] { newest_nodes.forget_all(); });
   jobs.store().add_index(kByUid, [](const api::GpuJob& job) { return std::vector{job.metadata.uid}; });
   jobs.store().add_index(kByHeldNode, nodes_of);
+}
+
+void Caches::add_to(runtime::Manager& manager) {
+  const auto add = [&](auto& informer) {
+    manager.add_cache(informer.reflector(), [&informer] { return informer.synced(); });
+  };
+  add(pools);
+  add(jobs);
+  add(nodes);
+  add(gpu_nodes);
+  add(pods);
+  add(foreign_pods);
+  add(stateful_sets);
+  add(batch_jobs);
+  add(services);
 }
 
 std::shared_ptr<const api::GpuNode> Caches::report_of(const api::Node& node) const {
@@ -99,6 +124,12 @@ std::shared_ptr<const api::GpuJob> Caches::job_of(const api::Pod& pod) const {
 }
 
 std::vector<std::shared_ptr<const api::Pod>> Caches::workers_of(const api::GpuJob& job) const {
+  auto found = newest_pods.by_index(kByJobUid, job.metadata.uid);
+  std::erase_if(found, [&](const auto& pod) { return !is_worker(*pod, job); });
+  return found;
+}
+
+std::vector<std::shared_ptr<const api::Pod>> Caches::watched_workers_of(const api::GpuJob& job) const {
   auto found = pods.store().by_index(kByJobUid, job.metadata.uid);
   std::erase_if(found, [&](const auto& pod) { return !is_worker(*pod, job); });
   return found;
@@ -109,10 +140,10 @@ bool Caches::is_worker(const api::Pod& pod, const api::GpuJob& job) const {
   if (maker == nullptr) return false;
   const api::ObjectKey key{pod.metadata.ns, maker->name};
   if (maker->kind == api::BatchJob::kType.kind) {
-    const auto found = batch_jobs.store().get(key);
+    const auto found = newest_batch_jobs.get(key);
     return planning::is_worker(pod, job, found == nullptr ? nullptr : &found->metadata);
   }
-  const auto found = stateful_sets.store().get(key);
+  const auto found = newest_stateful_sets.get(key);
   return planning::is_worker(pod, job, found == nullptr ? nullptr : &found->metadata);
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 
 namespace gpupool::controllers {
 
-// A JSON patch that adds or removes one finalizer, by index and only on this version of the object, so that
-// others' finalizers are never lost. Empty if the object is so already.
+// Returns a JSON patch that adds or removes one finalizer by its index. The server refuses it for any other
+// version of the object, so finalizers of others are never lost. Empty if nothing needs to change.
 std::string finalizer_patch(const api::ObjectMeta& metadata, const std::string& finalizer, bool wanted);
 
 }  // namespace gpupool::controllers

@@ -1,18 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "controllers/cluster/node_leases.h"
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "controllers/cluster/taint_patch.h"
 #include "kube/patch.h"
-#include "planning/node_gpus.h"
+#include "planning/nodes/lease_marks.h"
 
 namespace gpupool::controllers {
 namespace {
 
+using api::Problem;
 using base::json::quote;
-using planning::Problem;
 
-NodeLeases::Taken refused(const std::string& text) { return {false, Problem{api::reason::kNodeTaken, text}}; }
+JobActions::Taken refused(const std::string& text) { return {false, Problem{api::reason::kNodeTaken, text}}; }
 
 std::string take_patch(const api::Node& node, const std::string& value, const std::string& job) {
   kube::JsonPatch patch;
@@ -25,7 +26,7 @@ std::string take_patch(const api::Node& node, const std::string& value, const st
   return patch.text();
 }
 
-// Empty if there is nothing of ours.
+// Returns a patch that removes all lease marks; empty if there are none.
 std::string strip_patch(const api::Node& node) {
   const bool label = node.metadata.labels.contains(api::kNodeLeaseLabel);
   const bool annotation = node.metadata.annotations.contains(api::kLease);
@@ -46,9 +47,9 @@ bool is_of(const std::string& value, const std::string& job_uid) {
 
 }  // namespace
 
-base::Result<NodeLeases::Taken> NodeLeases::take(const api::NodeRef& ref, const api::LeaseValue& value,
+base::Result<JobActions::Taken> NodeLeases::take(const api::NodeRef& ref, const api::LeaseValue& value,
                                                  const api::ObjectKey& job, std::stop_token stop) {
-  Taken taken;
+  JobActions::Taken taken;
   using Patch = std::optional<std::string>;
   const auto plan = [&](const std::shared_ptr<const api::Node>& node, bool live) -> Patch {
     if (node == nullptr || node->metadata.uid != ref.uid) {
@@ -57,7 +58,7 @@ base::Result<NodeLeases::Taken> NodeLeases::take(const api::NodeRef& ref, const 
     }
     if (planning::carries_lease(*node, value.to_string())) return std::nullopt;
     const auto holder = planning::lease_taint(*node);
-    // A lease that has the label has the node: somebody has put back the taint of an earlier one.
+    // The lease in the label holds the node: somebody has put back the taint of an earlier one.
     const bool ours = node->metadata.label(api::kNodeLeaseLabel) == value.to_string();
     if (holder.empty() || ours || is_of(holder, value.job_uid))
       return take_patch(*node, value.to_string(), job.to_string());
@@ -80,7 +81,7 @@ base::Result<void> NodeLeases::free(const api::NodeRef& ref, const std::string& 
         is_of(node->metadata.label(api::kNodeLeaseLabel), job_uid))
       return strip_patch(*node);
     if (live) return std::nullopt;
-    return "";  // the cache may be behind what a crash left
+    return "";  // read the node: the cache may not show marks from before a crash
   };
   const auto written = writer_.edit(ref.name, plan, stop);
   if (!written) return tl::unexpected<base::Error>(written.error());

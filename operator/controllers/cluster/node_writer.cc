@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "controllers/cluster/node_writer.h"
 
 namespace gpupool::controllers {
@@ -5,7 +6,7 @@ namespace {
 
 constexpr int kTries = 8;
 
-// A patch whose paths no longer fit is refused as invalid before its version is looked at.
+// A patch whose paths no longer fit gets kInvalid before its version is checked.
 bool is_stale(const base::Error& error) {
   return error.code == base::ErrorCode::kConflict || error.code == base::ErrorCode::kInvalid;
 }
@@ -15,7 +16,7 @@ bool is_stale(const base::Error& error) {
 base::Result<bool> NodeWriter::edit(const std::string& name, const Planner& plan, std::stop_token stop) {
   const auto is_gone = [&] {
     if (const auto cached = caches_.newest_nodes.get({"", name}))
-      caches_.newest_nodes.forget({"", name}, cached->metadata.uid);
+      caches_.newest_nodes.gone({"", name}, cached->metadata.uid);
     plan(nullptr, true);
     return false;
   };
@@ -34,7 +35,7 @@ base::Result<bool> NodeWriter::edit(const std::string& name, const Planner& plan
     auto fresh = kube::get<api::Node>(client_, {"", name}, stop);
     if (!fresh && fresh.error().code == base::ErrorCode::kNotFound) return is_gone();
     if (!fresh) return tl::unexpected<base::Error>(fresh.error());
-    node = caches_.newest_nodes.remember(*std::move(fresh));
+    node = caches_.newest_nodes.answered(*std::move(fresh));
   }
   return tl::unexpected<base::Error>(last);
 }
@@ -44,7 +45,7 @@ base::Result<void> NodeWriter::write(const std::string& name, const std::string&
   auto written = kube::decode<api::Node>(
       client_.patch(api::Node::kType, {"", name}, kube::PatchType::kJson, patch, "", stop));
   if (!written) return tl::unexpected<base::Error>(written.error());
-  caches_.newest_nodes.remember(*std::move(written));
+  caches_.newest_nodes.answered(*std::move(written));
   return {};
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <functional>
@@ -11,20 +12,24 @@
 
 namespace gpupool::controllers {
 
-// Writes nodes that others write too: a patch names the version that it was made from, and where somebody was
-// faster it is planned again for the node as it is now. Thread-safe.
+// Writes nodes that others write too. A patch names the version that it was made from; after a conflict the
+// node is read and the patch is planned again. Called by reconcile threads; thread-safe.
 class NodeWriter {
  public:
   NodeWriter(kube::Client& client, Caches& caches) : client_(client), caches_(caches) {}
 
-  // What to do about this node (null: it is gone): a JSON patch that only_if_version guards; an empty one to
-  // look at the live node, if it was not `live` already; nothing to leave it.
+  // Decides what to do with a node (null: it is gone).
+  //
+  //   result          meaning
+  //   a JSON patch    write it; it must contain only_if_version
+  //   an empty text   read the node from the server and plan again (if not `live` already)
+  //   nullopt         leave the node as it is
   using Planner =
       std::function<std::optional<std::string>(const std::shared_ptr<const api::Node>& node, bool live)>;
-  // True if a patch was written. kConflict where others were faster each time.
+  // Returns true if a patch was written. kConflict if the node changed during every try.
   base::Result<bool> edit(const std::string& name, const Planner& plan, std::stop_token stop);
 
-  // Writes this patch, once; kConflict if the node has changed.
+  // Writes this patch once; kConflict if the node has changed.
   base::Result<void> write(const std::string& name, const std::string& patch, std::stop_token stop);
 
  private:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "controllers/cluster/taint_patch.h"
 
 #include <cstddef>
@@ -13,7 +14,7 @@ using kube::json_pointer;
 void patch_taint(kube::JsonPatch& patch, const std::vector<api::Taint>& taints, const std::string& key,
                  const std::optional<std::string>& wanted) {
   bool kept = false;
-  for (std::size_t i = taints.size(); i-- > 0;) {  // from the end, so that the places before stay as they are
+  for (std::size_t i = taints.size(); i-- > 0;) {  // from the end, so that lower indexes stay valid
     const auto& taint = taints[i];
     if (taint.key != key) continue;
     const auto at = std::to_string(i);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <optional>
@@ -9,10 +10,10 @@
 
 namespace gpupool::controllers {
 
-// Adds to the patch of a node what makes its taint `key`:NoSchedule have this value, or go (nothing), and
-// what takes off taints of this key with other effects: by index in the list that was read, so that all other
-// taints stay as they are. The patch has to be refused for any other version of the node. Nothing is added if
-// it is so already.
+// Adds to `patch` the operations that set the taint `key`:NoSchedule to `wanted`, or remove it (nullopt), and
+// remove taints of this key with other effects. They use indexes of the list that was read, so all other
+// taints stay as they are. Adds nothing if the taints are right already. REQUIRES: the server refuses the
+// patch for any other version of the node.
 void patch_taint(kube::JsonPatch& patch, const std::vector<api::Taint>& taints, const std::string& key,
                  const std::optional<std::string>& wanted);
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "controllers/gpujob/job_metrics.h"
 
 #include <algorithm>
 
-#include "planning/job_status.h"
+#include "planning/job/job_status.h"
 
 namespace gpupool::controllers {
 namespace {
@@ -29,9 +30,9 @@ JobMetrics::JobMetrics(base::Metrics& metrics)
       marks_restored_(metrics.counter("gpupool_lease_marks_restored_total",
                                       "Taints, labels or annotations of a lease that somebody took off a "
                                       "node and that were put back")) {
-  for (const char* phase :
-       {api::phase::kQueued, api::phase::kStarting, api::phase::kRunning, api::phase::kRestarting,
-        api::phase::kReleasing, api::phase::kSuspended, api::phase::kSucceeded, api::phase::kFailed}) {
+  for (const char* phase : {api::phase::kQueued, api::phase::kInvalid, api::phase::kStarting,
+                            api::phase::kRunning, api::phase::kRestarting, api::phase::kReleasing,
+                            api::phase::kSuspended, api::phase::kSucceeded, api::phase::kFailed}) {
     metrics_.gauge("gpupool_jobs", "Jobs by phase", {{"phase", phase}}).set(jobs_[phase]);
   }
 }
@@ -63,7 +64,7 @@ void JobMetrics::add(const api::GpuJob* job, double more) {
 
 void JobMetrics::on_change(const api::GpuJob* before, const api::GpuJob* after) {
   if (before != nullptr && after != nullptr && before->status.phase == after->status.phase) return;
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   add(before, -1);
   add(after, 1);
 }

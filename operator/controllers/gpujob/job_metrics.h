@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <string>
 
 #include "api/v1alpha1/gpu_job.h"
 #include "base/metrics.h"
+#include "base/mutex.h"
 
 namespace gpupool::controllers {
 
-// gpupool_* metrics of jobs. Labels are phases and reasons only. Thread-safe.
+// The gpupool_* metrics of jobs. Labels are only phases and reasons. Thread-safe.
 class JobMetrics {
  public:
   explicit JobMetrics(base::Metrics& metrics);
@@ -17,18 +18,19 @@ class JobMetrics {
   // Call with the status before and after a write that succeeded.
   void on_status(const api::GpuJob& before, const api::GpuJobStatus& after, base::WallTime now);
   void on_marks_restored() { marks_restored_.increment(); }
-  // Keeps gpupool_jobs{phase}; call with each change of the cache, null where there is none.
+  // Updates gpupool_jobs{phase}. Called for each change of the cache; null if the object was added or
+  // deleted.
   void on_change(const api::GpuJob* before, const api::GpuJob* after);
 
  private:
-  void add(const api::GpuJob* job, double more);
+  void add(const api::GpuJob* job, double more) GPUPOOL_REQUIRES(mutex_);
 
   base::Metrics& metrics_;
   base::Histogram& queue_wait_;
   base::Histogram& lease_duration_;
   base::Counter& marks_restored_;
-  std::mutex mutex_;
-  std::map<std::string, double> jobs_;  // by phase
+  base::Mutex mutex_;
+  std::map<std::string, double> jobs_ GPUPOOL_GUARDED_BY(mutex_);  // by phase
 };
 
 }  // namespace gpupool::controllers

@@ -1,66 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "controllers/gpujob/reconciler.h"
 
-#include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "kube/api_error.h"
-#include "planning/assess_workers.h"
+#include "planning/job/plan_job.h"
+#include "planning/job/worker_waits.h"
 
 namespace gpupool::controllers {
 namespace {
 
 namespace step = planning::step;
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A life from queue to running takes nine steps; more than this in one go means that two of them undo each
-// other.
+// A job needs ten steps from the queue to running. More than this in one reconcile means that two steps undo
+// each other.
 constexpr int kMaxSteps = 40;
+// Time between two dry runs of pods: of all jobs together, and of one job.
+constexpr auto kTryInterval = milliseconds(500);
+constexpr auto kTryIntervalOfJob = seconds(30);
+constexpr auto kWhileAnotherAsks = milliseconds(50);
 
 std::optional<runtime::Requeue> again_after(std::optional<base::Duration> after) {
   return runtime::Requeue{after};
 }
 constexpr std::nullopt_t kGoOn = std::nullopt;
 
-// Ends the job's grant when the reconcile does, unless it is not known whether the lease was written: the
-// next reconcile of the job finds out. A job whose writes are refused does not keep nodes from others.
-class GrantGuard {
- public:
-  GrantGuard(PoolQueue& queue, Doubts& doubts, const api::ObjectKey& key)
-      : queue_(queue), doubts_(doubts), key_(key) {}
-  ~GrantGuard() {
-    if (!error_) doubts_.end(key_);
-    if (in_doubt_ && doubts_.go_on(key_)) return;
-    if (error_) {
-      queue_.step_aside(key_);
-    } else {
-      queue_.settle(key_);
-    }
-  }
-  GrantGuard(const GrantGuard&) = delete;
-  GrantGuard& operator=(const GrantGuard&) = delete;
-  void look_at(const base::Error& error) {
-    in_doubt_ = error.code == base::ErrorCode::kTransport || error.code == base::ErrorCode::kTimeout ||
-                error.code == base::ErrorCode::kServer;
-    error_ = error.code != base::ErrorCode::kConflict && error.code != base::ErrorCode::kCancelled;
-  }
-
- private:
-  PoolQueue& queue_;
-  Doubts& doubts_;
-  const api::ObjectKey& key_;
-  bool in_doubt_ = false;
-  bool error_ = false;
-};
-
-// Nodes are not promised for longer than this to a job for which they cannot be marked.
+// How long a job keeps nodes that cannot be marked.
 constexpr auto kLongestTaking = seconds(60);
 
 // Nothing: it is tried again.
-std::optional<planning::Problem> problem_of_taking(const base::Error& error, const api::Lease& lease,
-                                                   base::WallTime now) {
-  if (kube::is_refusal(error)) return planning::Problem{api::reason::kForbidden, error.message};
+std::optional<api::Problem> problem_of_taking(const base::Error& error, const api::Lease& lease,
+                                              base::WallTime now) {
+  if (kube::is_refusal(error)) return api::Problem{api::reason::kForbidden, error.message};
   const bool answered = error.http_status >= 400 && error.code != base::ErrorCode::kConflict;
   if (answered && lease.since && now > *lease.since + kLongestTaking)
-    return planning::Problem{api::reason::kCreateFailed, error.message};
+    return api::Problem{api::reason::kCreateFailed, error.message};
   return std::nullopt;
 }
 
@@ -68,246 +43,335 @@ bool same_lease(const api::GpuJobStatus& a, const api::GpuJobStatus& b) {
   return a.lease.has_value() == b.lease.has_value() && (!a.lease || a.lease->id == b.lease->id);
 }
 
+// True if the server may have carried out the request.
+bool is_unanswered(const base::Error& error) {
+  return error.code == base::ErrorCode::kTransport || error.code == base::ErrorCode::kTimeout ||
+         error.code == base::ErrorCode::kServer;
+}
+
+// True if the next reconcile cannot simply try again: neither a newer version nor the end of this process is
+// the cause.
+bool is_refused(const base::Error& error) {
+  return error.code != base::ErrorCode::kConflict && error.code != base::ErrorCode::kCancelled;
+}
+
 }  // namespace
+
+GpuJobReconciler::GpuJobReconciler(JobActions& actions, const base::Clock& clock)
+    : actions_(actions),
+      clock_(clock),
+      observer_(actions, clock),
+      tries_(kTryInterval, clock),
+      tries_of_job_(kTryIntervalOfJob, clock),
+      mounts_(kTryInterval, clock),
+      mounts_of_job_(planning::kMountsAskedWithin, clock) {}
 
 base::Result<runtime::Requeue> GpuJobReconciler::reconcile(const api::ObjectKey& key, const base::Log& log,
                                                            std::stop_token stop) {
-  Pass pass;
-  pass.job = tools_.caches.newest_jobs.get(key);
-  GrantGuard guard(tools_.queue, doubts_, key);
-  if (pass.job == nullptr) return runtime::Requeue{};
-  for (int steps = 0; steps < kMaxSteps; ++steps) {
-    if (stop.stop_requested()) return base::fail(base::ErrorCode::kCancelled, "stopping");
-    const auto next = planning::plan_job(tools_.observer.observe(pass));
-    auto done = std::visit([&](const auto& what) { return perform(pass, what, stop); }, next);
-    if (!done && done.error().code == base::ErrorCode::kNotFound)
-      return runtime::Requeue{};  // the job is gone
-    if (!done) {
-      if (done.error().code == base::ErrorCode::kForbidden) show_forbidden(pass, done.error(), stop);
-      guard.look_at(done.error());
-      return tl::unexpected<base::Error>(done.error());
+  // Keeps the ticket of the last reconcile until this one ends. By then the status shows its nodes, or never
+  // will.
+  auto before = unanswered_.take(key);
+  State state;
+  state.job = actions_.job(key);
+  if (state.job == nullptr) return runtime::Requeue{};
+  auto done = run_steps(state, log, stop);
+  if (done) return done->value_or(runtime::Requeue{seconds(1)});
+  const auto& error = done.error();
+  if (error.code == base::ErrorCode::kNotFound) return runtime::Requeue{};  // the job is gone
+  if (error.code == base::ErrorCode::kForbidden) show_forbidden(state, error, stop);
+  if (before && before->ticket && state.ticket) before->ticket->discard();
+  if (is_unanswered(error)) {
+    const auto since = before ? before->since : clock_.now();
+    if (clock_.now() - since < Unanswered::kLongest) {
+      auto& ticket = state.ticket || !before ? state.ticket : before->ticket;
+      unanswered_.keep(key, {std::move(ticket), since});
+      return tl::unexpected<base::Error>(error);
     }
-    if (*done) return **done;
   }
-  log.warning("a reconcile took too many steps");
-  return runtime::Requeue{seconds(1)};
+  if (is_refused(error)) actions_.leave_queue(key);
+  return tl::unexpected<base::Error>(error);
 }
 
-// Its reason and message stay, since they may be the outcome; the next status that is written clears it.
-void GpuJobReconciler::show_forbidden(Pass& pass, const base::Error& error, std::stop_token stop) {
-  auto status = pass.job->status;
-  for (const bool is_stalled : {true, false}) {  // never both are true: whoever reads them takes the first
+// Returns nothing if it took too many steps.
+GpuJobReconciler::Done GpuJobReconciler::run_steps(State& state, const base::Log& log, std::stop_token stop) {
+  for (int steps = 0; steps < kMaxSteps; ++steps) {
+    if (stop.stop_requested()) return base::fail(base::ErrorCode::kCancelled, "stopping");
+    const auto next = planning::plan_job(observer_.observe(state));
+    auto done = std::visit([&](const auto& what) { return perform(state, what, stop); }, next);
+    if (!done || *done) return done;
+  }
+  log.warning("a reconcile took too many steps");
+  return kGoOn;
+}
+
+// Reason and message are kept, because they may be the outcome. The next status write clears the condition. A
+// job that has ended and given everything back has none: the log has to do.
+void GpuJobReconciler::show_forbidden(State& state, const base::Error& error, std::stop_token stop) {
+  if (state.job->finished() && !state.job->status.lease) return;
+  auto status = state.job->status;
+  for (const bool is_stalled : {true, false}) {  // only one may be true, because kstatus reads the first
     api::Condition condition;
     condition.type = is_stalled ? "Stalled" : "Reconciling";
     condition.status = is_stalled ? "True" : "False";
-    condition.observed_generation = pass.job->metadata.generation;
+    condition.observed_generation = state.job->metadata.generation;
     condition.reason = api::reason::kForbidden;
     if (is_stalled) condition.message = error.message;
-    api::set_condition(status.conditions, std::move(condition), tools_.clock.wall());
+    api::set_condition(status.conditions, std::move(condition), clock_.wall());
   }
-  if (status == pass.job->status) return;
-  tell(*pass.job, {true, api::reason::kForbidden, error.message});
-  // Not even that may be allowed; the event and the log have to do then.
-  if (auto written = tools_.writer.write_status(*pass.job, status, stop)) pass.job = *written;
+  if (status == state.job->status) return;
+  actions_.tell(*state.job, {true, api::reason::kForbidden, error.message});
+  // This write may be forbidden too; the event and the log remain.
+  if (auto written = actions_.write_status(*state.job, status, stop)) state.job = *written;
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& /*pass*/, const step::Idle& idle,
+GpuJobReconciler::Done GpuJobReconciler::perform(State& /*state*/, const step::Idle& idle,
                                                  std::stop_token /*stop*/) {
   return again_after(idle.after);
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::AddFinalizer& /*add*/,
-                                                 std::stop_token stop) {
-  auto job = tools_.writer.add_finalizer(*pass.job, stop);
-  if (!job) return tl::unexpected<base::Error>(job.error());
-  pass.job = *job;
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::AskQueue& /*ask*/,
+                                                 std::stop_token /*stop*/) {
+  state.ticket.reset();
+  state.ticket.emplace(actions_.ask_queue(*state.job));
   return kGoOn;
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::RemoveFinalizer& /*remove*/,
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::ReplaceNodes& replace,
+                                                 std::stop_token /*stop*/) {
+  state.ticket.reset();
+  state.ticket.emplace(actions_.replace_nodes(*state.job, replace.kept));
+  state.replacement = {replace.kept, state.ticket->verdict().nodes};
+  return kGoOn;
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::AddFinalizer& /*add*/,
                                                  std::stop_token stop) {
-  const auto done = tools_.writer.remove_finalizer(*pass.job, stop);
+  auto job = actions_.add_finalizer(*state.job, stop);
+  if (!job) return tl::unexpected<base::Error>(job.error());
+  state.job = *job;
+  return kGoOn;
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::RemoveFinalizer& /*remove*/,
+                                                 std::stop_token stop) {
+  const auto done = actions_.remove_finalizer(*state.job, stop);
   if (!done) return tl::unexpected<base::Error>(done.error());
   return again_after(std::nullopt);
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::WriteStatus& write,
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::WriteStatus& write,
                                                  std::stop_token stop) {
-  auto job = tools_.writer.write_status(*pass.job, write.status, stop);
+  auto job = actions_.write_status(*state.job, write.status, stop);
   if (!job) return tl::unexpected<base::Error>(job.error());
-  tools_.metrics.on_status(*pass.job, write.status, tools_.clock.wall());
-  if (!same_lease(pass.job->status, write.status)) {
-    pass.nodes_taken = pass.children_made = pass.children_late = pass.dropped = false;
-    pass.rehearsal = pass.pod_rehearsal = {};
+  actions_.on_status(*state.job, write.status);
+  if (!same_lease(state.job->status, write.status)) {
+    state.nodes_taken = state.children_made = state.children_late = state.dropped = state.released = false;
+    state.rehearsal = state.pod_rehearsal = {};
+    state.ticket.reset();  // the status shows its nodes now
+    state.replacement.reset();
   }
-  tools_.observer.written(*pass.job, write.status);
-  pass.confirmed = true;
-  pass.blocked.reset();
-  pass.live_pods.reset();
-  pass.live_children.reset();
-  if (write.note) tell(**job, *write.note);
-  pass.job = *job;
+  observer_.on_status(*state.job, write.status);
+  state.confirmed = true;
+  state.blocked.reset();
+  state.live.reset();
+  if (write.note) actions_.tell(**job, *write.note);
+  state.job = *job;
   return kGoOn;
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::TakeNodes& take,
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::TakeNodes& take,
                                                  std::stop_token stop) {
-  const auto& lease = *pass.job->status.lease;
-  const auto value = api::parse_lease_value(lease.id);
-  if (!value)
-    return base::fail(base::ErrorCode::kInvalidArgument, "status.lease.id is not a lease value: " + lease.id);
+  const auto& lease = *state.job->status.lease;
+  const auto& id = take.value.empty() ? lease.id : take.value;
+  const auto value = api::parse_lease_value(id);
+  if (!value) return base::fail(base::ErrorCode::kInvalidArgument, "not a lease value: " + id);
   const auto& nodes = take.only.empty() ? lease.nodes : take.only;
-  for (const auto& node : nodes) {  // in order of name: two jobs that want the same meet at the first
-    auto taken = tools_.nodes.take(node, *value, pass.job->metadata.key(), stop);
+  for (const auto& node :
+       nodes) {  // in order of name, so that two jobs that want the same nodes meet at the first
+    auto taken = actions_.take_node(*state.job, node, *value, stop);
     if (!taken) {
-      if (auto problem = problem_of_taking(taken.error(), lease, tools_.clock.wall())) {
-        pass.blocked = std::move(problem);
+      if (auto problem = problem_of_taking(taken.error(), lease, clock_.wall())) {
+        state.blocked = std::move(problem);
         return kGoOn;
       }
       return tl::unexpected<base::Error>(taken.error());
     }
     if (taken->problem) {
-      pass.blocked = taken->problem;
+      state.blocked = taken->problem;
       return kGoOn;
     }
-    if (taken->written && lease.state == api::lease_state::kRunning) {
-      tools_.metrics.on_marks_restored();
-      tell(*pass.job,
-           {true, "LeaseMarksRestored",
-            "somebody took the lease's taint, label or annotation off node " + node.name + "; put back"});
+    if (taken->written && (lease.state == api::lease_state::kRunning || !take.value.empty())) {
+      actions_.on_marks_restored();
+      actions_.tell(*state.job, {true, api::event::kLeaseMarksRestored,
+                                 "somebody took the lease's taint, label or annotation off node " +
+                                     node.name + "; put back"});
     }
   }
-  if (const auto done = let_go(take.let_go, stop); !done) return tl::unexpected<base::Error>(done.error());
-  pass.nodes_taken = take.only.empty();
+  if (const auto done = release(state, take.to_release, stop); !done)
+    return tl::unexpected<base::Error>(done.error());
+  state.nodes_taken = take.only.empty();
   return kGoOn;
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::CreateChildren& /*create*/,
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::CreateChildren& /*create*/,
                                                  std::stop_token stop) {
-  const bool unannounced = pass.job->status.lease->state == api::lease_state::kTaking;
+  const bool unannounced = state.job->status.lease->state == api::lease_state::kTaking;
   if (unannounced) {
-    if (const auto done = confirm(pass, stop); !done) return tl::unexpected<base::Error>(done.error());
+    if (const auto done = confirm(state, stop); !done) return tl::unexpected<base::Error>(done.error());
   }
-  auto made = tools_.children.create(*pass.job, tools_.observer.manifest_options(*pass.job), stop);
+  auto made = actions_.create_children(*state.job, stop);
   if (!made && !unannounced && made.error().http_status == 0)
-    return tl::unexpected<base::Error>(made.error());  // nobody answered: nothing can be written either
-  pass.children_made = made && made->complete;
-  pass.blocked = made ? made->problem : std::nullopt;
-  pass.children_late = !pass.children_made && !pass.blocked;
-  pass.late_cause = made ? "" : made.error().message;
+    return tl::unexpected<base::Error>(made.error());  // no answer: a status could not be written either
+  state.children_made = made && made->complete;
+  state.blocked = made ? made->problem : std::nullopt;
+  state.children_late = !state.children_made && !state.blocked;
+  state.late_cause = made ? "" : made.error().message;
   return kGoOn;
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::RestoreService& /*restore*/,
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::RestoreService& /*restore*/,
                                                  std::stop_token stop) {
-  auto made = tools_.children.create_service(*pass.job, tools_.observer.manifest_options(*pass.job), stop);
+  auto made = actions_.create_service(*state.job, stop);
   if (!made) return tl::unexpected<base::Error>(made.error());
-  pass.blocked = made->problem;
-  pass.live_pods.reset();  // what was read before does not show the new one
-  pass.live_children.reset();
+  state.blocked = made->problem;
+  state.live.reset();  // it does not show the new Service
   if (!made->complete && !made->problem) return again_after(std::chrono::milliseconds(500));
-  if (made->complete) tell(*pass.job, {true, "ServiceRestored", "its Service was gone and was made again"});
+  if (made->complete) {
+    actions_.tell(*state.job,
+                  {true, api::event::kServiceRestored, "its Service was gone and was made again"});
+  }
   return kGoOn;
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::DropWorkers& drop,
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::DropWorkers& drop,
                                                  std::stop_token stop) {
-  if (const auto done = confirm(pass, stop); !done) return tl::unexpected<base::Error>(done.error());
-  for (const auto& child : drop.children) {  // before their pods, so that nothing replaces those
-    const auto done = tools_.children.remove(child, stop);
+  if (const auto done = confirm(state, stop); !done) return tl::unexpected<base::Error>(done.error());
+  for (const auto& child : drop.children) {  // before the pods, so that nothing replaces the pods
+    const auto done = actions_.delete_child(child, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
-    tools_.observer.deleted(child);
+    observer_.on_deleted(child);
   }
   for (const auto& [pod, quickly] : drop.pods_to_delete) {
-    const auto done = tools_.pods.remove(*pod, quickly, stop);
+    const auto done = actions_.delete_pod(*pod, quickly, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
-    if (!pass.live_pods) tools_.observer.deleted(*pod);
+    if (!state.live) observer_.on_deleted(*pod);
   }
-  if (const auto done = let_go(drop.let_go, stop); !done) return tl::unexpected<base::Error>(done.error());
+  if (const auto done = release(state, drop.to_release, stop); !done)
+    return tl::unexpected<base::Error>(done.error());
   for (const auto& pod : drop.pods_to_nudge) {
-    const auto done = tools_.pods.nudge(*pod, stop);
+    const auto done = actions_.nudge_pod(*pod, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
   }
-  pass.dropped = true;
+  state.dropped = true;
   if (!drop.waits) return kGoOn;
-  return again_after(seconds(1));  // the watches tell sooner
+  return again_after(seconds(1));  // the watches wake the job earlier
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::FreeNodes& free,
+// Without a look at the server: the job has left the lease of these pods, which is final.
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::ReleasePods& release_them,
                                                  std::stop_token stop) {
-  if (!pass.live_pods) {
-    if (const auto done = confirm(pass, stop); !done) return tl::unexpected<base::Error>(done.error());
+  if (const auto done = release(state, release_them.pods, stop); !done)
+    return tl::unexpected<base::Error>(done.error());
+  state.released = true;
+  return kGoOn;
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::FreeNodes& free,
+                                                 std::stop_token stop) {
+  if (!state.live) {
+    if (const auto done = confirm(state, stop); !done) return tl::unexpected<base::Error>(done.error());
   }
   for (const auto& node : free.nodes) {
-    const auto done = tools_.nodes.free(node, pass.job->metadata.uid, stop);
+    const auto done = actions_.free_node(*state.job, node, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
   }
-  for (const auto& pod : free.let_go) {
-    if (pod->metadata.deleting()) continue;
-    const auto done = tools_.pods.remove(*pod, true, stop);
-    if (!done) return tl::unexpected<base::Error>(done.error());
-  }
-  if (const auto done = let_go(free.let_go, stop); !done) return tl::unexpected<base::Error>(done.error());
-  if (!free.job_goes) return perform(pass, free.then, stop);
-  auto done = perform(pass, step::RemoveFinalizer{}, stop);
-  if (done) tools_.metrics.on_status(*pass.job, free.then.status, tools_.clock.wall());
+  if (const auto done = release(state, free.to_release, stop); !done)
+    return tl::unexpected<base::Error>(done.error());
+  if (!free.job_goes) return perform(state, free.then, stop);
+  auto done = perform(state, step::RemoveFinalizer{}, stop);
+  if (done) actions_.on_status(*state.job, free.then.status);
   return done;
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::Rehearse& /*rehearse*/,
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::Rehearse& /*rehearse*/,
                                                  std::stop_token stop) {
-  const auto problem = tools_.children.rehearse(*pass.job, tools_.observer.manifest_options(*pass.job), stop);
+  const auto problem = actions_.rehearse(*state.job, stop);
   if (!problem) return tl::unexpected<base::Error>(problem.error());
-  pass.rehearsal = {true, *problem};
+  state.rehearsal = {true, *problem};
   return kGoOn;
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::RehearsePod& /*rehearse*/,
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::RehearseFirst& /*rehearse*/,
                                                  std::stop_token stop) {
-  pass.pod_rehearsal.done = true;
-  if (!tools_.observer.may_rehearse_pod(*pass.job)) return kGoOn;
-  const auto problem =
-      tools_.children.rehearse_pod(*pass.job, tools_.observer.manifest_options(*pass.job), stop);
+  const auto answer = actions_.rehearse_first(*state.job, stop);
+  if (!answer) return again_after(kWhileAnotherAsks);
+  if (!*answer) return tl::unexpected<base::Error>(answer->error());
+  state.first_rehearsal = {true, **answer};
+  return kGoOn;
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::RehearsePod& /*rehearse*/,
+                                                 std::stop_token stop) {
+  state.pod_rehearsal.done = true;
+  // Limits dry runs, because pods are late when the server is busy.
+  const auto key = state.job->metadata.key().to_string();
+  if (tries_.until_next("") > base::Duration::zero() ||
+      tries_of_job_.until_next(key) > base::Duration::zero())
+    return kGoOn;
+  tries_.done("");
+  tries_of_job_.done(key);
+  const auto problem = actions_.rehearse_pod(*state.job, stop);
   if (!problem) return tl::unexpected<base::Error>(problem.error());
-  pass.pod_rehearsal.problem = *problem;
+  state.pod_rehearsal.problem = *problem;
   return kGoOn;
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::LookLive& /*look*/,
+// Events are kept by the server without a cache, so reading them is limited. Without the right to read them
+// startTimeoutSeconds has to do.
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::AskMounts& ask,
                                                  std::stop_token stop) {
-  const auto done = tools_.observer.look_live(pass, stop);
-  if (!done) return tl::unexpected<base::Error>(done.error());
+  state.mounts.asked = true;
+  const auto key = state.job->metadata.key().to_string();
+  if (mounts_.until_next("") > base::Duration::zero() ||
+      mounts_of_job_.until_next(key) > base::Duration::zero())
+    return kGoOn;
+  mounts_.done("");
+  mounts_of_job_.done(key);
+  if (auto found = actions_.read_mount_trouble(*ask.pod, stop)) state.mounts = *std::move(found);
   return kGoOn;
 }
 
-GpuJobReconciler::Done GpuJobReconciler::perform(Pass& pass, const step::DeleteJob& /*remove*/,
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::LookLive& /*look*/,
                                                  std::stop_token stop) {
-  if (const auto done = confirm(pass, stop); !done) return tl::unexpected<base::Error>(done.error());
-  const auto done = tools_.writer.remove(*pass.job, stop);
+  auto live = actions_.read_live(*state.job, stop);
+  if (!live) return tl::unexpected<base::Error>(live.error());
+  state.live = *std::move(live);
+  return kGoOn;
+}
+
+GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::DeleteJob& /*remove*/,
+                                                 std::stop_token stop) {
+  if (const auto done = confirm(state, stop); !done) return tl::unexpected<base::Error>(done.error());
+  const auto done = actions_.delete_job(*state.job, stop);
   if (!done) return tl::unexpected<base::Error>(done.error());
   return again_after(std::nullopt);
 }
 
-base::Result<void> GpuJobReconciler::let_go(const planning::Pods& pods, std::stop_token stop) {
+base::Result<void> GpuJobReconciler::release(State& state, const planning::Pods& pods, std::stop_token stop) {
   for (const auto& pod : pods) {
-    const auto done = tools_.pods.take_finalizer_off(*pod, stop);
+    const auto done = actions_.release_pod(*pod, stop);
     if (!done) return tl::unexpected<base::Error>(done.error());
+    // One that stays is not a worker any more.
+    if (state.live && !pod->metadata.deleting()) std::erase(state.live->workers, pod);
   }
   return {};
 }
 
-base::Result<void> GpuJobReconciler::confirm(Pass& pass, std::stop_token stop) {
-  if (pass.confirmed) return {};
-  auto done = tools_.writer.confirm(*pass.job, stop);
-  pass.confirmed = done.has_value();
+base::Result<void> GpuJobReconciler::confirm(State& state, std::stop_token stop) {
+  if (state.confirmed) return {};
+  auto done = actions_.confirm(*state.job, stop);
+  state.confirmed = done.has_value();
   return done;
-}
-
-void GpuJobReconciler::tell(const api::GpuJob& job, const planning::Note& note) {
-  const runtime::ObjectReference about{api::kApiVersion, std::string(api::GpuJob::kType.kind),
-                                       job.metadata.key(), job.metadata.uid, job.metadata.resource_version};
-  tools_.events.record(about, note.warning ? runtime::EventType::kWarning : runtime::EventType::kNormal,
-                       note.reason, "Reconcile", note.text);
 }
 
 }  // namespace gpupool::controllers

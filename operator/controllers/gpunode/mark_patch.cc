@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "controllers/gpunode/mark_patch.h"
 
 #include "api/v1alpha1/names.h"

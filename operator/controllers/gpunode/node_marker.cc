@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "controllers/gpunode/node_marker.h"
 
-#include "controllers/cluster/slice_book.h"
 #include "controllers/gpunode/mark_patch.h"
+#include "controllers/queue/slice_occupancy.h"
 
 namespace gpupool::controllers {
 
 std::string NodeMarker::plan(const std::shared_ptr<const api::Node>& node) const {
-  const auto pool = caches_.placement.current()->place(*node).pool;
+  const auto pool = caches_.membership.get()->of(*node).pool;
   const auto report = caches_.report_of(*node);
   const auto patch = mark_patch(*node, planning::wanted_marks(*node, pool.get(), report.get(), false));
   if (patch.empty() || !has_sharers(caches_, *node)) return patch;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "controllers/cluster/node_writer.h"
@@ -5,11 +6,11 @@
 
 namespace gpupool::controllers {
 
-// Keeps on each node what it should carry besides leases: taint and label of the sharing pool that it belongs
-// to, and the GPU model and memory that its device plugin reports. Keys are nodes.
+// Keeps the marks of a node up to date, except those of leases: taint and label of its sharing pool, and
+// labels with the GPU model and memory from its report. Keys are nodes. Runs on one reconcile thread.
 class NodeMarker final : public runtime::Reconciler {
  public:
-  NodeMarker(NodeWriter& writer, const Caches& caches) : writer_(writer), caches_(caches) {}
+  NodeMarker(kube::Client& client, Caches& caches) : writer_(client, caches), caches_(caches) {}
   base::Result<runtime::Requeue> reconcile(const api::ObjectKey& key, const base::Log& log,
                                            std::stop_token stop) override;
 
@@ -17,7 +18,7 @@ class NodeMarker final : public runtime::Reconciler {
   // Empty if there is nothing to change.
   std::string plan(const std::shared_ptr<const api::Node>& node) const;
 
-  NodeWriter& writer_;
+  NodeWriter writer_;
   const Caches& caches_;
 };
 

@@ -1,20 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "controllers/gpupool/reconciler.h"
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/status_json.h"
 #include "controllers/cluster/finalizer_patch.h"
-#include "planning/pool_status.h"
+#include "planning/pool/pool_status.h"
 
 namespace gpupool::controllers {
 namespace {
 
-// Counts may be this old; a thousand jobs that start together then cost a few writes.
+// How old counts in a status may be. A thousand jobs that start together then cost a few writes.
 constexpr auto kCountInterval = std::chrono::seconds(1);
 
 }  // namespace
 
-GpuPoolReconciler::GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock, Wake wake)
-    : client_(client), queue_(queue), clock_(clock), wake_(std::move(wake)), counts_(kCountInterval, clock) {}
+GpuPoolReconciler::GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock)
+    : client_(client), queue_(queue), clock_(clock), counts_(kCountInterval, clock) {}
 
 base::Result<void> GpuPoolReconciler::set_finalizer(const api::GpuPool& pool, bool wanted,
                                                     std::stop_token stop) {
@@ -28,8 +29,8 @@ base::Result<void> GpuPoolReconciler::set_finalizer(const api::GpuPool& pool, bo
 
 base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey& key,
                                                             const base::Log& /*log*/, std::stop_token stop) {
-  for (const auto& job : queue_.changed_jobs(key.name)) wake_(job);
-  // Whether it comes to a write or not: to count nodes at each news of a job costs more than all else.
+  queue_.notify(key.name);
+  // Also limits counts that change nothing, because counting at every change of a job would dominate CPU use.
   if (const auto wait = counts_.until_next(key.name); wait > base::Duration::zero())
     return runtime::Requeue{wait};
   const auto view = queue_.view(key.name);
@@ -52,8 +53,8 @@ base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey
                           ? planning::make_pool_status(pool, view->members, view->shared, jobs, clock_.wall())
                           : planning::make_pool_status(pool, view->members, view->nodes, jobs, clock_.wall());
   if (status == pool.status) return runtime::Requeue{};
-  const auto patch = api::status_patch(pool.metadata.resource_version, status);
-  const auto done = client_.patch(api::GpuPool::kType, key, kube::PatchType::kMerge, patch, "status", stop);
+  const auto body = api::status_update(pool.metadata, status);
+  const auto done = client_.update(api::GpuPool::kType, key, body, "status", stop);
   if (!done && done.error().code != base::ErrorCode::kNotFound)
     return tl::unexpected<base::Error>(done.error());
   return runtime::Requeue{};

@@ -1,21 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-
 #include "base/pace.h"
-#include "controllers/cluster/pool_queue.h"
+#include "controllers/queue/pool_queue.h"
 #include "kube/client.h"
 #include "runtime/controller/reconciler.h"
 
 namespace gpupool::controllers {
 
-// Keeps a GpuPool's status true, wakes the jobs whose turn has changed, and holds a pool that is being
-// deleted until its jobs have given their nodes back.
+// Keeps the status of a GpuPool up to date, wakes jobs whose verdict has changed, and keeps the finalizer of
+// a pool that is being deleted until its jobs have given their nodes back. Runs on one reconcile thread.
 class GpuPoolReconciler final : public runtime::Reconciler {
  public:
-  using Wake = std::function<void(const api::ObjectKey& job)>;
-
-  GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock, Wake wake);
+  GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock);
   base::Result<runtime::Requeue> reconcile(const api::ObjectKey& key, const base::Log& log,
                                            std::stop_token stop) override;
 
@@ -25,8 +22,7 @@ class GpuPoolReconciler final : public runtime::Reconciler {
   kube::Client& client_;
   PoolQueue& queue_;
   base::Clock& clock_;
-  Wake wake_;
-  base::Pace counts_;  // of nodes and jobs, by pool
+  base::Pace counts_;  // counts of nodes and jobs, by pool
 };
 
 }  // namespace gpupool::controllers

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "controllers/sweeper/node_sweeper.h"
 
 #include <algorithm>
 #include <map>
 
 #include "api/v1alpha1/names.h"
-#include "planning/assess_workers.h"
-#include "planning/node_gpus.h"
-#include "planning/worker_identity.h"
+#include "planning/nodes/lease_marks.h"
+#include "planning/workers/pod_end.h"
+#include "planning/workers/worker_identity.h"
 
 namespace gpupool::controllers {
 namespace {
@@ -14,19 +15,8 @@ namespace {
 using std::chrono::seconds;
 constexpr auto kRecheck = seconds(60);
 
-// The leases that the node's label and taint name: none, one, or two. Two are there when the node controller
-// of Kubernetes before 1.26 has put back the taint of an earlier lease (kubernetes/kubernetes#113136).
-std::vector<std::string> marked_values(const api::Node& node) {
-  std::vector<std::string> values;
-  const auto& label = node.metadata.label(api::kNodeLeaseLabel);
-  if (!label.empty()) values.push_back(label);
-  if (const auto taint = planning::lease_taint(node); !taint.empty() && taint != label)
-    values.push_back(taint);
-  return values;
-}
-
-// Whether the job's lease accounts for what the node carries. While it restarts, nodes still carry the value
-// before.
+// True if the job's lease explains the mark on the node. While the job restarts, nodes may still carry the
+// previous value.
 bool explains(const api::GpuJob& job, const api::Node& node, const std::string& value) {
   if (!job.status.lease) return false;
   const auto& lease = *job.status.lease;
@@ -46,7 +36,8 @@ api::ObjectKey parse_key(const std::string& text) {
   return {text.substr(0, slash), text.substr(slash + 1)};
 }
 
-// Of a job that is gone nobody can say which pods were its workers; but others' pods are not called so.
+// If the job is gone, its workers cannot be verified; the name of the pod is the evidence, because foreign
+// pods do not have such names.
 bool has_name_of_worker(const api::Pod& pod, const std::string& value) {
   const auto lease = api::parse_lease_value(value);
   const auto* const maker = planning::maker_of(pod);
@@ -55,11 +46,6 @@ bool has_name_of_worker(const api::Pod& pod, const std::string& value) {
 }
 
 }  // namespace
-
-bool marked(const api::Node& node) {
-  return !marked_values(node).empty() || node.metadata.annotations.contains(api::kLease) ||
-         planning::has_stray_lease_taint(node);
-}
 
 base::Result<std::shared_ptr<const api::GpuJob>> NodeSweeper::live_job(const api::Node& node,
                                                                        const std::string& uid,
@@ -75,9 +61,10 @@ base::Result<std::shared_ptr<const api::GpuJob>> NodeSweeper::live_job(const api
       return tl::unexpected<base::Error>(job.error());
     if (job && job->metadata.uid == uid) return std::make_shared<const api::GpuJob>(*std::move(job));
     if (!caches_.jobs.store().by_index(kByUid, uid).empty())
-      return none;  // it was there under this very name
+      return none;  // the cache has the job under this key, and the server no longer has it
   }
-  const auto all = kube::list<api::GpuJob>(client_, "", {}, stop);  // the annotation may have been edited
+  // All jobs, because somebody may have edited the annotation.
+  const auto all = kube::list<api::GpuJob>(client_, "", {}, stop);
   if (!all) return tl::unexpected<base::Error>(all.error());
   for (const auto& job : *all) {
     if (job.metadata.uid == uid) return std::make_shared<const api::GpuJob>(job);
@@ -111,7 +98,7 @@ base::Result<bool> NodeSweeper::end_pods(const std::string& node, const std::str
 base::Result<runtime::Requeue> NodeSweeper::reconcile(const api::ObjectKey& key, const base::Log& log,
                                                       std::stop_token stop) {
   const auto cached = caches_.newest_nodes.get(key);
-  if (cached == nullptr || !marked(*cached)) {
+  if (cached == nullptr || !planning::has_lease_marks(*cached)) {
     foreign_.forget(key.name);
     return runtime::Requeue{};
   }
@@ -119,24 +106,24 @@ base::Result<runtime::Requeue> NodeSweeper::reconcile(const api::ObjectKey& key,
     const auto parsed = api::parse_lease_value(value);
     return parsed ? parsed->job_uid : std::string();
   };
-  for (const auto& value : marked_values(*cached)) {
+  for (const auto& value : planning::lease_values(*cached)) {
     for (const auto& job : caches_.jobs.store().by_index(kByUid, uid_of(value))) {
       const auto newest = caches_.newest_jobs.get(job->metadata.key());
       if (newest == nullptr || !explains(*newest, *cached, value)) continue;
-      if (const auto looked = foreign_.look(*cached, *newest, stop); !looked)
-        return tl::unexpected<base::Error>(looked.error());
+      foreign_.look(*cached, *newest);
       return runtime::Requeue{kRecheck};
     }
   }
   const auto node = kube::get<api::Node>(client_, key, stop);
   if (!node && node.error().code == base::ErrorCode::kNotFound) return runtime::Requeue{};
   if (!node) return tl::unexpected<base::Error>(node.error());
-  std::map<std::string, std::string> namespaces;  // of the lease values that no job holds
-  for (const auto& value : marked_values(*node)) {
+  std::map<std::string, std::string> namespaces;  // of lease values that no job's lease explains
+  for (const auto& value : planning::lease_values(*node)) {
     const auto job = live_job(*node, uid_of(value), stop);
     if (!job) return tl::unexpected<base::Error>(job.error());
     if (*job != nullptr && explains(**job, *node, value)) return runtime::Requeue{kRecheck};
-    // The node's owner can edit the annotation, and so free his own machine of what nobody holds.
+    // The annotation can be edited by the owner of the node. At worst this frees his own machine from marks
+    // that no job explains.
     namespaces[value] =
         *job != nullptr ? (*job)->metadata.ns : parse_key(node->metadata.annotation(api::kLease)).ns;
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "controllers/cluster/caches.h"
@@ -9,33 +10,37 @@
 
 namespace gpupool::controllers {
 
-// Removes taints, labels and annotations of ours that no living lease explains (design section 5.8): only
-// after a live read of the job made after the node was read, with that node's version, and never while a pod
-// of that value has not ended there. On nodes that a lease explains it looks for others' pods. Keys are
-// nodes.
+// Removes lease marks that no job's lease explains (docs/protocol.md#step-8-sweep). Reads the node first,
+// then the job, both from the server, and writes with the version of the node that it has read. Never removes
+// a mark while a pod of that lease value has not ended there. On nodes with a valid lease it checks for
+// foreign pods. Keys are nodes. Runs on one reconcile thread.
 class NodeSweeper final : public runtime::Reconciler {
  public:
-  NodeSweeper(kube::Client& client, Caches& caches, NodeLeases& nodes, WorkerPods& pods, ForeignPods& foreign)
-      : client_(client), caches_(caches), nodes_(nodes), pods_(pods), foreign_(foreign) {}
+  NodeSweeper(kube::Client& client, Caches& caches, ForeignPods& foreign, const base::Clock& clock)
+      : client_(client),
+        caches_(caches),
+        foreign_(foreign),
+        writer_(client, caches),
+        nodes_(writer_),
+        pods_(client, caches, clock) {}
   base::Result<runtime::Requeue> reconcile(const api::ObjectKey& key, const base::Log& log,
                                            std::stop_token stop) override;
 
  private:
-  // The job of this UID as the server has it now; null if it is gone.
+  // Reads the job with this UID from the server; null if it is gone.
   base::Result<std::shared_ptr<const api::GpuJob>> live_job(const api::Node& node, const std::string& uid,
                                                             std::stop_token stop);
-  // False while something of the value may still run on the node. ns: of its job; empty: unknown.
+  // Deletes the pods of the lease value on the node. Returns false while one of them may still run. ns:
+  // namespace of the job; empty: unknown.
   base::Result<bool> end_pods(const std::string& node, const std::string& value, const std::string& ns,
                               std::stop_token stop);
 
   kube::Client& client_;
   Caches& caches_;
-  NodeLeases& nodes_;
-  WorkerPods& pods_;
   ForeignPods& foreign_;
+  NodeWriter writer_;
+  NodeLeases nodes_;
+  WorkerPods pods_;
 };
-
-// True if the node carries anything under our keys.
-bool marked(const api::Node& node);
 
 }  // namespace gpupool::controllers

@@ -1,21 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "controllers/sweeper/pod_sweeper.h"
 
 #include "api/v1alpha1/names.h"
-#include "planning/assess_workers.h"
+#include "planning/workers/pod_end.h"
 
 namespace gpupool::controllers {
 
 base::Result<runtime::Requeue> PodSweeper::reconcile(const api::ObjectKey& key, const base::Log& log,
                                                      std::stop_token stop) {
-  const auto pod = caches_.pods.store().get(key);
-  // Others may give their pods our labels: only our finalizer holds a pod that nobody else would end.
+  const auto pod = caches_.newest_pods.get(key);
+  // Foreign pods may have our labels. Only pods with our finalizer are held by gpupool, and nothing else
+  // would end them.
   if (pod == nullptr || !pod->metadata.has_finalizer(api::kWorkerFinalizer)) return runtime::Requeue{};
   const auto uid = pod->metadata.label(api::kJobUidLabel);
   if (!caches_.jobs.store().by_index(kByUid, uid).empty()) return runtime::Requeue{};
   const auto job = kube::get<api::GpuJob>(client_, {key.ns, pod->metadata.label(api::kJobNameLabel)}, stop);
   if (!job && job.error().code != base::ErrorCode::kNotFound) return tl::unexpected<base::Error>(job.error());
   if (job && job->metadata.uid == uid)
-    return runtime::Requeue{std::chrono::seconds(1)};  // the cache is behind
+    return runtime::Requeue{std::chrono::seconds(1)};  // the cache does not show the job yet
   if (!pod->metadata.deleting()) {
     if (const auto done = pods_.remove(*pod, false, stop); !done)
       return tl::unexpected<base::Error>(done.error());

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/job/show_progress.h"
+
+#include <algorithm>
+
+#include "api/v1alpha1/names.h"
+#include "api/v1alpha1/reasons.h"
+#include "planning/job/job_status.h"
+#include "planning/job/lease_changes.h"
+#include "planning/job/node_loss.h"
+#include "planning/job/worker_waits.h"
+#include "planning/workers/manifests.h"
+
+namespace gpupool::planning {
+namespace {
+
+namespace reason = api::reason;
+namespace phase = api::phase;
+
+constexpr base::Duration kBlockedRetry = std::chrono::seconds(5);
+
+// True if the counts differ only because workers have succeeded. Other changes are written at once, because
+// lost pods are detected by the counts.
+bool only_ends(const api::GpuJobStatus& before, api::GpuJobStatus after) {
+  const auto all = [](const api::WorkerCounts& workers) { return workers.running + workers.succeeded; };
+  if (all(before.workers) != all(after.workers) || after.workers.succeeded < before.workers.succeeded)
+    return false;
+  after.workers = before.workers;
+  return after == before;
+}
+
+// Shows WaitingForResult in the status. Returns a note if that is new.
+std::optional<Note> await_result(const Observation& seen, const WorkerView& unproven,
+                                 api::GpuJobStatus& status) {
+  status.reason = reason::kWaitingForResult;
+  status.message = of_rank(unproven) + "; waiting for its result";
+  if (seen.job.status.reason == status.reason) return std::nullopt;
+  return Note{true, status.reason, status.message};
+}
+
+}  // namespace
+
+void set_running(const api::GpuJobSpec& spec, const api::WorkerCounts& workers, api::GpuJobStatus& status) {
+  status.phase = phase::kRunning;
+  status.reason = reason::kWorkersRunning;
+  status.message = "attempt " + std::to_string(status.lease->attempt) + " is running";
+  if (api::waits_for_rank_0(spec)) {
+    status.message +=
+        "; ranks above 0 start their command when rank 0 listens on port " + std::to_string(kMasterPort);
+  }
+  status.workers = workers;
+}
+
+Step show_progress(const Observation& seen, const WorkerViews& views) {
+  auto status = seen.job.status;
+  const auto total = static_cast<std::int64_t>(views.size());
+  const auto running = count(views, WorkerState::kRunning) + count(views, WorkerState::kUnproven);
+  const auto succeeded = count(views, WorkerState::kSucceeded);
+  auto again = time_left(seen, status.start_time, seen.job.spec.active_deadline_seconds);
+  if (const auto loss = until_next_loss(seen)) again = again ? std::min(*again, *loss) : *loss;
+  if (status.reason == reason::kWaitingForLostNode) {
+    status.lease->since = seen.now;  // startTimeoutSeconds starts again
+    status.reason = reason::kStartingWorkers;
+    status.message = "workers of attempt " + std::to_string(status.lease->attempt) + " are starting";
+  }
+  std::optional<Note> note;
+  if (running + succeeded == total || status.phase == phase::kRunning) {
+    set_running(seen.job.spec, {total, running, succeeded}, status);
+    if (const auto* unproven = first(views, WorkerState::kUnproven)) {
+      if (auto told = await_result(seen, *unproven, status)) note = std::move(told);
+      again = again ? std::min(*again, until_given_up(seen)) : until_given_up(seen);
+    }
+  } else {
+    const auto left = time_left(seen, status.lease->since, seen.job.spec.start_timeout_seconds);
+    const auto* pending = first(views, WorkerState::kPending);
+    const auto text = pending != nullptr ? of_rank(*pending) : "workers are being created";
+    if (*left == base::Duration::zero()) {
+      return release(
+          seen, api::outcome::kFailed,
+          {reason::kStartTimeout, "workers did not start within " +
+                                      std::to_string(seen.job.spec.start_timeout_seconds) + " s: " + text},
+          true);
+    }
+    if (pending != nullptr && pending->message != kStarting) status.message = text;
+    if (const auto silent = silent_start(seen, views)) {
+      const auto ask = until_mounts_asked(seen.now - *status.lease->since);
+      again = again ? std::min(*again, ask) : ask;
+      if (!seen.mounts.message.empty())
+        status.message = "rank " + std::to_string(rank_of(*silent)) + ": " + seen.mounts.message;
+    }
+    if (first(views, WorkerState::kAbsent) != nullptr)
+      again = again ? std::min(*again, kPodsExpected) : kPodsExpected;
+    again = again ? std::min(*again, *left) : *left;
+    if (const auto moved = until_moved(seen, views)) again = std::min(*again, *moved);
+  }
+  std::optional<api::Problem> stalled;
+  if (api::spec_hash(seen.job.spec) != status.lease->spec_hash) {
+    stalled =
+        api::Problem{reason::kSpecChanged,
+                     "pool, gpus, gpusPerWorker, slice, nodes, rendezvous or template changed while the job "
+                     "runs; the change takes effect with the next lease"};
+  }
+  if (seen.blocked) {  // a mark on a node, or the Service, could not be restored
+    stalled = *seen.blocked;
+    again = again ? std::min<base::Duration>(*again, kBlockedRetry) : kBlockedRetry;
+  }
+  settle_status(status, seen.job.metadata.generation, stalled, seen.now);
+  if (status == seen.job.status) return step::Idle{again};
+  if (seen.until_count > base::Duration::zero() && only_ends(seen.job.status, status))
+    return step::Idle{again ? std::min(*again, seen.until_count) : seen.until_count};
+  return step::WriteStatus{std::move(status), std::move(note)};
+}
+
+}  // namespace gpupool::planning

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/nodes/pool_validation.h"
+
+#include "api/v1alpha1/reasons.h"
+#include "base/quantity.h"
+#include "planning/nodes/membership.h"
+
+namespace gpupool::planning {
+namespace {
+
+namespace reason = api::reason;
+constexpr std::size_t kMaxTaintValue = 63;
+
+std::optional<api::Problem> check_unit(const api::GpuPoolSpec& spec) {
+  if (!spec.sharing) return std::nullopt;
+  const auto& sharing = *spec.sharing;
+  if (!sharing.unit.empty() && sharing.unit != api::sharing_unit::kSlice && !spec.rents_gpus())
+    return api::Problem{reason::kInvalidSpec, "spec.sharing.unit must be GPU or Slice"};
+  const bool cut = sharing.device_split_count || sharing.device_memory_scaling || sharing.device_core_scaling;
+  if (spec.rents_gpus() && cut) {
+    return api::Problem{
+        reason::kInvalidSpec,
+        "spec.sharing: deviceSplitCount, deviceMemoryScaling and deviceCoreScaling are for unit "
+        "Slice; remove them"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<api::Problem> validate_pool(const api::GpuPool& pool) {
+  if (pool.spec.sharing && pool.metadata.name.size() > kMaxTaintValue) {
+    return api::Problem{
+        reason::kInvalidSpec,
+        "metadata.name: the name of a pool with spec.sharing is a taint value and has at most " +
+            std::to_string(kMaxTaintValue) + " characters"};
+  }
+  if (auto problem = check_unit(pool.spec)) return problem;
+  if (auto error = check_pattern(pool.spec.node_name_pattern); !error.empty()) {
+    return api::Problem{reason::kInvalidNodeNamePattern, "spec.nodeNamePattern: " + error};
+  }
+  if (auto error = check_selector(pool.spec.node_selector); !error.empty()) {
+    return api::Problem{reason::kInvalidNodeSelector, "spec.nodeSelector: " + error};
+  }
+  const auto& memory = pool.spec.gpus.min_memory;
+  if (!memory.empty() && !base::parse_quantity(memory)) {
+    return api::Problem{reason::kInvalidSpec,
+                        "spec.gpus.minMemory: \"" + memory + "\" is not a quantity such as 16Gi"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace gpupool::planning

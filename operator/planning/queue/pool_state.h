@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/v1alpha1/gpu_pool.h"
+#include "planning/nodes/membership.h"
+#include "planning/queue/queue_plan.h"
+#include "planning/queue/slice_plan.h"
+
+namespace gpupool::planning {
+
+// Number of holders of a node, jobs with a lease and granted jobs together.
+struct Holders {
+  int whole = 0;    // hold the whole node
+  int sharing = 0;  // hold slices
+};
+
+// A member of a pool.
+struct Member {
+  std::shared_ptr<const api::Node> node;
+  PoolNode described;     // `leased`: the node is occupied or held
+  bool occupied = false;  // has lease marks, or runs workers
+  Holders holders;
+};
+
+// The state of one pool and its queue, updated by single changes, and the plan of the queue for as long as it
+// is valid. Owned and locked by PoolQueue; pure; not thread-safe.
+//
+// A plan stays valid while only expected changes happen: jobs take what it gave them, or enter at the end of
+// the line. Any other change drops it, and the next question builds a new one.
+class PoolState {
+ public:
+  using Job = WaitingLine::Job;
+
+  explicit PoolState(std::shared_ptr<const api::GpuPool> pool);
+  PoolState(const PoolState&) = delete;
+  PoolState& operator=(const PoolState&) = delete;
+
+  const std::shared_ptr<const api::GpuPool>& pool() const { return pool_; }
+  // Why no job can get nodes of the pool; nullopt if jobs can.
+  const std::optional<Verdict>& closed() const { return closed_; }
+  bool plans_nodes() const { return !closed_ && !pool_->spec.sharing; }
+
+  void put_member(Member member);
+  void remove_member(const std::string& node);
+  void set_holders(const std::string& node, const Holders& holders);
+  void exclude(const std::string& node, const NodeMembership::Exclusion& why);
+  void readmit(const std::string& node);
+  const std::map<std::string, Member>& members() const { return members_; }
+  Members membership() const;
+
+  // avoided: Demand::avoided.
+  void put_waiting(Job job, std::uint64_t arrival, std::vector<std::string> avoided = {});
+  // nodes: the nodes that the job holds now; empty if none.
+  void remove_waiting(const api::ObjectKey& job, const std::vector<api::NodeRef>& nodes);
+  // Removes the job from the line. The job keeps its grant until its status shows the lease.
+  void reserve(const api::ObjectKey& job, const Verdict& given);
+  const WaitingLine& line() const { return line_; }
+
+  std::set<api::ObjectKey> holding;
+
+  // Returns the answer to a job in the line. REQUIRES: plans_nodes().
+  std::optional<Verdict> verdict(const api::ObjectKey& job);
+  // Returns the jobs in the line whose verdict has changed since the last call, and those that get nodes. A
+  // job that gets nodes is returned once, until clear_notified().
+  std::vector<Job> take_notifications();
+  // Clears the notified flag, so that a later grant wakes the job again.
+  void clear_notified(const api::ObjectKey& job) { notified_.erase(job); }
+  // Returns the nodes that the plan gives to the job; null if there is no valid plan, or none for the job.
+  const Verdict* given(const api::ObjectKey& job) const;
+
+  // Only in a sharing pool. Marks the node stale: its pods or its report may have changed.
+  void touch(const std::string& node);
+  // Returns the description of a member. Called only for members that are stale.
+  using Describe = std::function<SharedNode(const Member&)>;
+  const std::map<std::string, SharedNode>& shared(const Describe& describe);
+  using Verdicts = std::map<api::ObjectKey, Verdict>;
+  // Answers of a sharing pool. REQUIRES: !closed().
+  const Verdicts& slices(const Describe& describe);
+
+ private:
+  using Told = std::map<Demand, QueuePlan::Refusal>;
+
+  QueuePlan& plan();
+  void forget_plan();  // drops the plan of either kind after an unexpected change
+  void update_leased(Member& member);
+
+  std::shared_ptr<const api::GpuPool> pool_;
+  std::optional<Verdict> closed_;
+  std::map<std::string, Member> members_;
+  std::map<std::string, NodeMembership::Exclusion> excluded_;
+  WaitingLine line_;
+  std::optional<QueuePlan> plan_;
+  std::map<std::string, SharedNode> shared_;
+  std::set<std::string> touched_;
+  std::optional<SlicePlan> slice_plan_;
+  Told told_;
+  std::size_t told_grants_ = 0;        // number of grants of this plan that were notified
+  std::set<api::ObjectKey> notified_;  // jobs that were told that they get nodes
+};
+
+}  // namespace gpupool::planning

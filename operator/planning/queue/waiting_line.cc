@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/queue/waiting_line.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpupool::planning {
+namespace {
+
+Demand demand_of(const api::GpuJob& job, const std::string& gpu_resource,
+                 const std::optional<api::Near>& near) {
+  return {api::worker_count(job.spec),
+          api::gpus_of_each_worker(job.spec),
+          job.spec.nodes,
+          needs_of(job.spec.pod_template, gpu_resource),
+          {},
+          near_of(job.spec, near)};
+}
+
+}  // namespace
+
+std::string Demand::text() const {
+  return std::to_string(workers) + (workers == 1 ? " worker" : " workers") + " with " +
+         std::to_string(gpus_per_worker) + (gpus_per_worker == 1 ? " GPU" : " GPUs") +
+         (workers == 1 ? "" : " each") + near_text(near);
+}
+
+bool WaitingLine::put(Job job, std::uint64_t arrival, std::vector<std::string> avoided) {
+  const auto& metadata = job->metadata;
+  const QueuePosition position{-job->spec.priority,
+                               metadata.creation_timestamp.value_or(base::WallTime::max()), arrival,
+                               metadata.key()};
+  const auto known = entries_.find(position.key);
+  const bool same_spec = known != entries_.end() && known->job()->metadata.uid == metadata.uid &&
+                         known->job()->metadata.generation == metadata.generation;
+  if (same_spec && known->position() == position && known->demand().avoided == avoided) {
+    known->in_group_->second = std::move(job);
+    return false;
+  }
+  auto demand = same_spec ? known->demand() : demand_of(*job, gpu_resource_, near_);
+  demand.avoided = std::move(avoided);
+  remove(position.key);
+  const auto group = groups_.try_emplace(std::move(demand)).first;
+  entries_.insert(Entry(group, group->second.emplace(position, std::move(job)).first));
+  return true;
+}
+
+void WaitingLine::remove(const api::ObjectKey& key) {
+  const auto known = entries_.find(key);
+  if (known == entries_.end()) return;
+  const auto [group, in_group] = std::pair(known->group_, known->in_group_);
+  entries_.erase(known);
+  group->second.erase(in_group);
+  if (group->second.empty()) groups_.erase(group);
+}
+
+const WaitingLine::Entry* WaitingLine::find(const api::ObjectKey& key) const {
+  const auto known = entries_.find(key);
+  return known == entries_.end() ? nullptr : &*known;
+}
+
+std::vector<WaitingLine::Job> WaitingLine::in_order() const {
+  std::vector<const Jobs::value_type*> all;
+  all.reserve(size());
+  for (const auto& [demand, jobs] : groups_) {
+    for (const auto& entry : jobs) all.push_back(&entry);
+  }
+  std::sort(all.begin(), all.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
+  std::vector<Job> jobs;
+  jobs.reserve(all.size());
+  for (const auto* entry : all) jobs.push_back(entry->second);
+  return jobs;
+}
+
+}  // namespace gpupool::planning

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/v1alpha1/gpu_job.h"
+#include "api/v1alpha1/near.h"
+#include "planning/nodes/near_groups.h"
+#include "planning/nodes/node_needs.h"
+
+namespace gpupool::planning {
+
+// What a job asks of an exclusive pool. Jobs with the same demand get the same answer.
+struct Demand {
+  std::int64_t workers = 0;
+  std::int64_t gpus_per_worker = 0;
+  std::vector<std::string> nodes;  // exactly these nodes; empty: any
+  NodeNeeds needs;
+  std::vector<std::string> avoided = {};  // nodes to take only if there are no others; in order of name
+  api::Near near = {};                    // near_of()
+  auto operator<=>(const Demand&) const = default;
+
+  std::string text() const;  // for people
+  bool avoids(const std::string& node) const {
+    return std::binary_search(avoided.begin(), avoided.end(), node);
+  }
+};
+
+// Orders the queue: higher priority first, then earlier creation time, then earlier arrival.
+struct QueuePosition {
+  std::int64_t after_priority = 0;  // the negated priority
+  base::WallTime created;
+  std::uint64_t arrival = 0;
+  api::ObjectKey key;
+  auto operator<=>(const QueuePosition&) const = default;
+};
+
+// The waiting jobs of one pool, in queue order within each demand. A change costs O(log jobs). Owned by
+// PoolState; not thread-safe.
+class WaitingLine {
+ public:
+  // gpu_resource: that of the pool, for needs_of(). near: GpuPoolSpec::near.
+  explicit WaitingLine(std::string gpu_resource = "", std::optional<api::Near> near = std::nullopt)
+      : gpu_resource_(std::move(gpu_resource)), near_(std::move(near)) {}
+  WaitingLine(const WaitingLine&) = delete;  // it contains iterators into itself
+  WaitingLine& operator=(const WaitingLine&) = delete;
+  WaitingLine(WaitingLine&&) = default;
+  WaitingLine& operator=(WaitingLine&&) = default;
+  ~WaitingLine() = default;
+
+  using Job = std::shared_ptr<const api::GpuJob>;
+  using Jobs = std::map<QueuePosition, Job>;
+  using Groups = std::map<Demand, Jobs>;
+  // A job in the line. Valid until the job is put again or removed.
+  class Entry {
+   public:
+    const Demand& demand() const { return group_->first; }
+    const QueuePosition& position() const { return in_group_->first; }
+    const Job& job() const { return in_group_->second; }
+
+   private:
+    friend class WaitingLine;
+    Entry(Groups::iterator group, Jobs::iterator in_group) : group_(group), in_group_(in_group) {}
+    Groups::iterator group_;
+    Jobs::iterator in_group_;
+  };
+
+  // Adds a job or replaces its earlier version. arrival: orders jobs that were created in the same second,
+  // lowest first. avoided: Demand::avoided. Returns whether the job's position or demand has changed.
+  bool put(Job job, std::uint64_t arrival, std::vector<std::string> avoided = {});
+  void remove(const api::ObjectKey& key);
+
+  const Entry* find(const api::ObjectKey& key) const;  // null if the job is not in the line
+  const Groups& groups() const { return groups_; }
+  std::size_t size() const { return entries_.size(); }
+  std::vector<Job> in_order() const;
+
+ private:
+  struct ByKey {
+    using is_transparent = void;
+    bool operator()(const Entry& a, const Entry& b) const { return a.position().key < b.position().key; }
+    bool operator()(const Entry& a, const api::ObjectKey& b) const { return a.position().key < b; }
+    bool operator()(const api::ObjectKey& a, const Entry& b) const { return a < b.position().key; }
+  };
+  std::string gpu_resource_;
+  std::optional<api::Near> near_;
+  Groups groups_;
+  std::set<Entry, ByKey> entries_;
+};
+
+}  // namespace gpupool::planning

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/core/node.h"
+#include "api/core/pod.h"
+#include "api/v1alpha1/gpu_job.h"
+
+namespace gpupool::planning {
+
+enum class WorkerState {
+  kAbsent,   // no pod
+  kPending,  // not started yet
+  kRunning,
+  kSucceeded,
+  kCrashed,   // the program failed; charged
+  kLost,      // evicted, deleted, preempted, node gone; not charged
+  kUnproven,  // runs again, and nobody saw how it had ended; its launcher will repeat the result
+};
+
+// The message of a worker that starts, as far as its pod shows.
+inline constexpr char kStarting[] = "starting";
+
+struct WorkerView {
+  std::int64_t rank = 0;
+  WorkerState state = WorkerState::kAbsent;
+  std::string message;  // for people: why it is pending, crashed or lost
+  // When the command of a crash ended, by the clock of its node, as its launcher says.
+  std::optional<base::WallTime> finished_at = std::nullopt;
+  bool follows = false;  // a crash that looks like the consequence of another worker's end
+  bool placed = false;   // its pod is bound to a node
+  // It does not start by itself: the scheduler finds no node for its pod, or its kubelet does not find what a
+  // container refers to.
+  bool stuck = false;
+  bool refused = false;      // lost because the kubelet did not admit the pod: nothing of it ever ran
+  bool unexplained = false;  // lost, and nothing in the pod says why: forgiven only a few times
+};
+
+// Returns the state of one worker (docs/protocol.md#outcomes). Reads only its pod; never conditions of a Job,
+// never the restart count alone. Pure. The first that applies decides:
+//
+//   1. the launcher's result has exit code 0 and no stop signal   kSucceeded
+//   2. the pod was not admitted, and would be refused again       kCrashed
+//   3. the pod was not admitted, deleted, evicted or preempted    kLost
+//   4. the launcher's result                                      kCrashed or kLost
+//   5. the container ended without a result                       kCrashed or kLost
+//   6. the container runs                                         kRunning, or kUnproven after a restart
+//   7. an init container failed for good                          kCrashed
+//   8. otherwise                                                  kPending
+WorkerView assess_worker(const api::Pod& pod, const std::string& container, std::int64_t rank);
+
+// Returns the rank in the name of a StatefulSet's pod ("x-1-12" -> 12); 0 for pods of a Job.
+std::int64_t rank_of(const api::Pod& pod);
+
+// Returns all ranks of the lease value `id`, in order; ranks without a pod are kAbsent. If a rank has two
+// pods (a Job controller before 1.26 replaces an evicted pod at once), the older one counts.
+std::vector<WorkerView> assess_workers(const std::vector<std::shared_ptr<const api::Pod>>& pods,
+                                       const std::string& id, std::int64_t workers,
+                                       const std::string& container);
+
+// Returns the pods of this lease value whose worker is kUnproven.
+std::vector<std::shared_ptr<const api::Pod>> unproven_pods(
+    const std::vector<std::shared_ptr<const api::Pod>>& pods, const std::string& id,
+    const std::string& container);
+
+}  // namespace gpupool::planning

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/workers/manifests.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "api/core/pod_template.h"
+#include "api/v1alpha1/names.h"
+#include "api/worker_result_format.h"
+#include "planning/workers/shared_memory.h"
+
+namespace gpupool::planning {
+namespace {
+
+using Json = nlohmann::json;
+
+// The variable from which the launcher's flags get the name of the pod. A variable of the container has
+// precedence over envFrom.
+constexpr char kPodNameVariable[] = "GPUPOOL_POD_NAME";
+constexpr std::int64_t kLauncherUser = 65532;  // the user of the image
+
+Json labels_of(const api::GpuJob& job) {
+  return {{api::kLease, job.status.lease->id},
+          {api::kJobUidLabel, job.metadata.uid},
+          {api::kJobNameLabel, job.metadata.name}};
+}
+
+Json metadata_of(const api::GpuJob& job, const std::string& name) {
+  return {{"name", name},
+          {"namespace", job.metadata.ns},
+          {"labels", labels_of(job)},
+          {"ownerReferences", Json::array({{{"apiVersion", api::kApiVersion},
+                                            {"kind", api::GpuJob::kType.kind},
+                                            {"name", job.metadata.name},
+                                            {"uid", job.metadata.uid},
+                                            {"controller", true},
+                                            {"blockOwnerDeletion", true}}})}};
+}
+
+Json env(const std::string& name, const std::string& value) { return {{"name", name}, {"value", value}}; }
+
+// Variables that users may rely on besides those of the launcher, also as `$(NAME)` in command and args.
+void add_environment(Json& container, const api::GpuJob& job) {
+  auto& list = container["env"];
+  if (!list.is_array()) list = Json::array();
+  list.push_back(env("GPUPOOL_JOB", job.metadata.name));
+  list.push_back(env("GPUPOOL_ATTEMPT", std::to_string(job.status.lease->attempt)));
+  if (is_gang(job.spec)) {
+    list.push_back(
+        {{"name", kPodNameVariable}, {"valueFrom", {{"fieldRef", {{"fieldPath", "metadata.name"}}}}}});
+  }
+}
+
+// The launcher takes its settings only from flags, because `envFrom` can set any variable.
+void wrap_command(Json& container, const api::GpuJob& job, std::int64_t result_bytes) {
+  const auto number = [](std::int64_t value) { return std::to_string(value); };
+  auto command = Json::array(
+      {std::string(kLauncherDirectory) + "/gpupool-launch", "run", "--job=" + job.metadata.name,
+       "--attempt=" + number(job.status.lease->attempt), "--nnodes=" + number(api::worker_count(job.spec)),
+       "--nproc=" + number(api::gpus_of_each_worker(job.spec)),
+       "--master-addr=" + master_address(job, job.status.lease->id), "--master-port=" + number(kMasterPort),
+       "--result-bytes=" + number(result_bytes)});
+  if (is_gang(job.spec)) {
+    command.push_back(std::string("--pod-name=$(") + kPodNameVariable + ")");
+    command.push_back("--hold");
+    if (!api::waits_for_rank_0(job.spec)) command.push_back("--master-timeout=0");
+  } else {
+    command.push_back("--rank=0");
+  }
+  command.push_back("--");
+  for (const char* part : {"command", "args"}) {
+    const auto found = container.find(part);
+    if (found == container.end() || !found->is_array()) continue;
+    for (auto& word : *found) command.push_back(std::move(word));
+  }
+  container["command"] = std::move(command);
+  container.erase("args");
+}
+
+Json mount() { return {{"name", kLauncherName}, {"mountPath", kLauncherDirectory}}; }
+
+Json& array_at(Json& object, const char* key) {
+  auto& value = object[key];
+  if (!value.is_array()) value = Json::array();
+  return value;
+}
+
+void set_up_worker(Json& container, const api::GpuJob& job, const ManifestOptions& options,
+                   std::int64_t result_bytes) {
+  wrap_command(container, job, result_bytes);
+  add_environment(container, job);
+  array_at(container, "volumeMounts").push_back(mount());
+  const auto slices = job.status.lease->slices;
+  container["resources"]["limits"][options.gpu_resource] =
+      std::to_string(slices > 0 ? slices : api::gpus_of_each_worker(job.spec));
+  const auto requests = container["resources"].find("requests");
+  if (requests != container["resources"].end() && requests->is_object())
+    requests->erase(options.gpu_resource);
+  // The operator reads the launcher's result from the termination message.
+  container["terminationMessagePath"] = "/dev/termination-log";
+  container["terminationMessagePolicy"] = "File";
+}
+
+// Uses the worker's resources, so that quotas and limit ranges that admit the worker admit the launcher's
+// init container. This costs nothing: a pod counts for the larger of its init containers and its containers.
+Json launcher_resources(const Json& worker) {
+  Json own = Json::object();
+  const auto all = worker.find("resources");
+  if (all == worker.end() || !all->is_object()) return own;
+  for (const char* kind : {"requests", "limits"}) {
+    const auto amounts = all->find(kind);
+    if (amounts == all->end() || !amounts->is_object()) continue;
+    for (const char* name : {"cpu", "memory", "ephemeral-storage"}) {
+      if (amounts->contains(name)) own[kind][name] = (*amounts)[name];
+    }
+  }
+  return own;
+}
+
+// Meets the Pod Security profile "restricted" in every pod.
+Json launcher_security(const Json& pod_spec) {
+  Json own = {{"allowPrivilegeEscalation", false},
+              {"capabilities", {{"drop", {"ALL"}}}},
+              {"readOnlyRootFilesystem", true},
+              {"runAsNonRoot", true},
+              {"seccompProfile", {{"type", "RuntimeDefault"}}}};
+  // The image sets a user, but the pod's securityContext has precedence and may set root.
+  const auto pod = pod_spec.find("securityContext");
+  const bool as_root = pod != pod_spec.end() && pod->is_object() && pod->value("runAsUser", Json()) == 0;
+  if (as_root) own["runAsUser"] = kLauncherUser;
+  return own;
+}
+
+Json launcher_container(const Json& pod_spec, const ManifestOptions& options) {
+  return {{"name", kLauncherName},
+          {"image", options.launcher_image},
+          {"imagePullPolicy", "IfNotPresent"},
+          {"command", {"/gpupool-launch", "install", kLauncherDirectory}},
+          {"resources", launcher_resources(pod_spec["containers"][0])},
+          {"securityContext", launcher_security(pod_spec)},
+          {"volumeMounts", Json::array({mount()})}};
+}
+
+// Bytes of the result of a worker. The launcher's init container is one more than those of the template.
+std::int64_t result_bytes(const Json& pod_spec) {
+  std::int64_t containers = 1;
+  for (const char* list : {"containers", "initContainers"}) {
+    const auto found = pod_spec.find(list);
+    if (found != pod_spec.end() && found->is_array()) containers += static_cast<std::int64_t>(found->size());
+  }
+  return api::worker_result::max_bytes(containers);
+}
+
+// Allows only nodes of this lease. Every term of the affinity needs the requirement, because terms are
+// alternatives.
+void require_nodes(Json& spec, const api::Lease& lease) {
+  auto values = Json::array();
+  if (lease.shared()) {
+    for (const auto& node : lease.nodes) values.push_back(node.uid);
+  } else {
+    values.push_back(lease.id);
+  }
+  const Json requirement = {{"key", lease.shared() ? api::kMemberLabel : api::kNodeLeaseLabel},
+                            {"operator", "In"},
+                            {"values", std::move(values)}};
+  auto& required = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
+  auto& terms = array_at(required, "nodeSelectorTerms");
+  if (terms.empty()) terms.push_back(Json::object());
+  for (auto& term : terms) array_at(term, "matchExpressions").push_back(requirement);
+}
+
+// Kubernetes' default is 30 s. Grace period 0 would be a forced deletion: the object would be gone before its
+// processes.
+void bound_grace(Json& spec, const std::optional<std::int64_t>& most) {
+  constexpr std::int64_t kDefault = 30;
+  auto& grace = spec["terminationGracePeriodSeconds"];
+  const auto wanted = grace.is_number_integer() ? grace.get<std::int64_t>() : kDefault;
+  if (wanted == 0) grace = 1;
+  if (most && wanted > *most) grace = *most;
+  if (grace.is_null()) spec.erase("terminationGracePeriodSeconds");
+}
+
+// Tolerates the taint without a limit: nodeLossTimeoutSeconds of the pool decides when a node is lost, not
+// Kubernetes' 300 s.
+Json outlasting(const char* taint) {
+  return {{"key", taint}, {"operator", "Exists"}, {"effect", "NoExecute"}};
+}
+
+Json toleration(const api::GpuJob& job) {
+  const bool shared = job.status.lease->shared();
+  return {{"key", shared ? api::kPoolTaint : api::kLease},
+          {"operator", "Equal"},
+          {"value", shared ? job.spec.pool : job.status.lease->id},
+          {"effect", api::kNoSchedule}};
+}
+
+// Keeps the scheduler from putting more workers on a node than the lease has reserved there.
+void spread_evenly(Json& spec, const api::Lease& lease) {
+  if (!lease.shared() || lease.nodes.size() < 2) return;
+  array_at(spec, "topologySpreadConstraints")
+      .push_back({{"maxSkew", 1},
+                  {"topologyKey", api::kMemberLabel},
+                  {"whenUnsatisfiable", "DoNotSchedule"},
+                  {"labelSelector", {{"matchLabels", {{api::kLease, lease.id}}}}}});
+}
+
+Json pod_template(const api::GpuJob& job, const ManifestOptions& options) {
+  auto pod = Json::parse(job.spec.pod_template.text);
+  Json metadata = Json::object();
+  for (const char* kept : {"labels", "annotations"}) {
+    if (pod.contains("metadata") && pod["metadata"].contains(kept)) metadata[kept] = pod["metadata"][kept];
+  }
+  if (!metadata.contains("labels")) metadata["labels"] = Json::object();
+  metadata["labels"].update(labels_of(job));
+  const auto& lease = *job.status.lease;
+  if (lease.shared()) metadata["labels"][api::kSlicesLabel] = std::to_string(lease.slices);
+  metadata["finalizers"] = {api::kWorkerFinalizer};
+  pod["metadata"] = std::move(metadata);
+  auto& spec = pod["spec"];
+  spec["restartPolicy"] = is_gang(job.spec) ? "Always" : "Never";
+  auto launcher = launcher_container(spec, options);
+  add_shared_memory(spec);
+  set_up_worker(spec["containers"][0], job, options, result_bytes(spec));
+  bound_grace(spec, options.max_grace_seconds);
+  auto& init = array_at(spec, "initContainers");
+  init.insert(init.begin(), std::move(launcher));
+  array_at(spec, "volumes").push_back({{"name", kLauncherName}, {"emptyDir", Json::object()}});
+  auto& tolerations = array_at(spec, "tolerations");
+  tolerations.push_back(toleration(job));
+  for (const char* taint : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
+    tolerations.push_back(outlasting(taint));
+  require_nodes(spec, lease);
+  spread_evenly(spec, lease);
+  return pod;
+}
+
+// podReplacementPolicy: a deleted pod is not replaced while it ends, and then counts as failed. Servers
+// before 1.29 drop the field.
+Json batch_job(const api::GpuJob& job, const Json& pod) {
+  return {{"apiVersion", "batch/v1"},
+          {"kind", "Job"},
+          {"metadata", metadata_of(job, child_name(job, job.status.lease->id))},
+          {"spec",
+           {{"backoffLimit", 0},
+            {"completions", 1},
+            {"parallelism", 1},
+            {"podReplacementPolicy", "Failed"},
+            {"template", pod}}}};
+}
+
+std::string text_of(const Json& document) {
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string child_name(const api::GpuJob& job, const std::string& lease_id) {
+  const auto value = api::parse_lease_value(lease_id);
+  return job.metadata.name + "-" + std::to_string(value ? value->n : 0);
+}
+
+std::string service_name(const api::GpuJob& job, const std::string& lease_id) {
+  const auto& name = job.metadata.name;
+  const bool digit = !name.empty() && name.front() >= '0' && name.front() <= '9';
+  return (digit ? "j-" : "") + child_name(job, lease_id);
+}
+
+bool is_gang(const api::GpuJobSpec& spec) { return api::worker_count(spec) > 1; }
+
+std::string master_address(const api::GpuJob& job, const std::string& lease_id) {
+  if (!is_gang(job.spec)) return "127.0.0.1";
+  return child_name(job, lease_id) + "-0." + service_name(job, lease_id);
+}
+
+std::string worker_container(const api::GpuJobSpec& spec) {
+  const auto pod = base::json::read<api::PodTemplate>(spec.pod_template.text);
+  return pod && !pod->spec.containers.empty() ? pod->spec.containers.front().name : std::string();
+}
+
+Manifests make_manifests(const api::GpuJob& job, const ManifestOptions& options) {
+  const auto& id = job.status.lease->id;
+  auto pod = pod_template(job, options);
+  if (!is_gang(job.spec)) return {"", text_of(batch_job(job, pod))};
+  const Json selector = {{api::kLease, id}};
+  // Ranks resolve the name of the master before any of them is ready.
+  const Json service = {
+      {"apiVersion", "v1"},
+      {"kind", "Service"},
+      {"metadata", metadata_of(job, service_name(job, id))},
+      {"spec",
+       {{"clusterIP", "None"},
+        {"publishNotReadyAddresses", true},
+        {"selector", selector},
+        {"ports", Json::array({{{"name", "master"}, {"port", kMasterPort}, {"protocol", "TCP"}}})}}}};
+  const Json workload = {{"apiVersion", "apps/v1"},
+                         {"kind", "StatefulSet"},
+                         {"metadata", metadata_of(job, child_name(job, id))},
+                         {"spec",
+                          {{"serviceName", service_name(job, id)},
+                           {"replicas", api::worker_count(job.spec)},
+                           {"podManagementPolicy", "Parallel"},
+                           {"updateStrategy", {{"type", "OnDelete"}}},
+                           {"revisionHistoryLimit", 0},
+                           {"selector", {{"matchLabels", selector}}},
+                           {"template", pod}}}};
+  pod["spec"]["restartPolicy"] = "Never";
+  return {text_of(service), text_of(workload), text_of(batch_job(job, pod))};
+}
+
+std::string make_worker_pod(const api::GpuJob& job, const ManifestOptions& options) {
+  auto pod = pod_template(job, options);
+  pod["apiVersion"] = "v1";
+  pod["kind"] = "Pod";
+  pod["metadata"]["name"] = child_name(job, job.status.lease->id) + "-0";
+  pod["metadata"]["namespace"] = job.metadata.ns;
+  return text_of(pod);
+}
+
+}  // namespace gpupool::planning
