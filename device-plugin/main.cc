@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -8,15 +10,16 @@
 #include "agent/exposition.h"
 #include "agent/probes.h"
 #include "agent/settings_watch.h"
-#include "hangup.h"
-#include "inventory/nvml_source.h"
+#include "base/latest.h"
+#include "base/signal_thread.h"
+#include "base/stop_signals.h"
 #include "kube/client.h"
 #include "kube/config/rest_config.h"
 #include "net/curl_transport.h"
 #include "net/http_server.h"
+#include "nvidia/vendor.h"
 #include "options.h"
 #include "report/publisher.h"
-#include "signals.h"
 
 namespace gpupool {
 namespace {
@@ -30,8 +33,8 @@ std::string host_name() {
   return gethostname(host, sizeof(host) - 1) == 0 ? host : "";
 }
 
-net::ServerResponse response(const agent::Verdict& verdict) {
-  return {.status = verdict.good ? 200 : 503, .body = verdict.text};
+net::ServerResponse response(const agent::ProbeAnswer& answer) {
+  return {.status = answer.good ? 200 : 503, .body = answer.text};
 }
 
 // The GpuNode of this node, kept by a thread of its own.
@@ -49,6 +52,7 @@ class Reporting {
   void offer(report::Facts facts) { publisher_.offer(std::move(facts)); }
 
  private:
+  const net::CurlGlobal curl_;
   const std::shared_ptr<kube::TokenSource> tokens_;
   net::CurlTransport transport_;
   kube::Client client_;
@@ -68,27 +72,26 @@ class Plugin {
         log_(log),
         started_(clock.now()),
         limits_(options.state_directory + "/limits"),
-        source_(inventory::make_nvml_source({.library = options.nvml_library}, log)),
+        vendor_(nvidia::make_vendor({.library = options.nvml_library}, log)),
         pods_(options.kubelet_directory + "/pod-resources/kubelet.sock"),
-        offering_{board_,
-                  rules_,
-                  limits_,
-                  gate_,
-                  metrics,
-                  log,
-                  [this, &inbox] { inbox.look_soon(clock_.now() + kAfterAllocate); }},
-        plugins_(options.kubelet_directory + "/device-plugins", offering_, pods_, clock),
-        agent_({*source_, pods_, board_, rules_, offering_, plugins_, inbox, snapshot_,
-                [reporting](report::Facts facts) {
-                  if (reporting) reporting->offer(std::move(facts));
-                },
-                clock, metrics, log},
-               {.node = options.node_name,
-                .config = options.config,
-                .given = options.given,
-                .state_directory = options.state_directory,
-                .places = {.limits_directory = limits_.directory(),
-                           .limiter_library = options.limiter_library}}) {}
+        context_{latest_table_, rules_,
+                 limits_,       *vendor_.access,
+                 gate_,         metrics,
+                 log,           [this, &inbox] { inbox.look_soon(clock_.now() + kAfterAllocate); }},
+        plugins_(options.kubelet_directory + "/device-plugins", context_, pods_, clock),
+        agent_(
+            {*vendor_.source, vendor_.errors, pods_, latest_table_, rules_, context_, plugins_, inbox,
+             snapshot_,
+             [reporting](report::Facts facts) {
+               if (reporting) reporting->offer(std::move(facts));
+             },
+             clock, metrics, log},
+            {.node = options.node_name,
+             .config = options.config,
+             .given = options.given,
+             .state_directory = options.state_directory,
+             .paths = {.limits_directory = limits_.directory(), .limiter_library = options.limiter_library},
+             .resource_names = vendor_.names}) {}
 
   base::Result<void> run(std::stop_token stop) {
     const auto server = net::HttpServer::start(
@@ -117,14 +120,14 @@ class Plugin {
   base::Metrics& metrics_;
   const base::Log& log_;
   const base::SteadyTime started_;
-  slices::Board board_;
-  kubelet::CurrentRules rules_;
+  slices::LatestTable latest_table_;
+  base::Latest<kubelet::Rules> rules_;
   kubelet::LimitsStore limits_;
   kubelet::AllocationGate gate_;
-  agent::CurrentSnapshot snapshot_;
-  std::unique_ptr<inventory::GpuSource> source_;
+  base::Latest<agent::Snapshot> snapshot_;
+  vendor::Vendor vendor_;
   kubelet::PodResources pods_;
-  kubelet::Offering offering_;
+  kubelet::PluginContext context_;
   agent::PluginSet plugins_;
   agent::Agent agent_;
 };
@@ -132,9 +135,8 @@ class Plugin {
 int run(Options options) {
   std::stop_source stop;
   agent::Inbox inbox;
-  const Hangup hangup([&] { inbox.ask_reload(); });
-  const StopSignals signals(stop);
-  const net::CurlGlobal curl;
+  const base::SignalThread hangup({SIGHUP}, [&](int) { inbox.ask_reload(); });
+  const base::StopSignals signals(stop);
   base::SystemClock clock;
   base::Metrics metrics;
   const base::Log log(options.log_level);

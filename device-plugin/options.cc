@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
 #include <CLI/CLI.hpp>
@@ -8,7 +9,7 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-void add_places(CLI::App& app, Options& options) {
+void add_paths(CLI::App& app, Options& options) {
   app.add_option("--config", options.config, "YAML file; changes are taken up at once, or on SIGHUP")
       ->envname("CONFIG_FILE");
   app.add_option("--node-name", options.node_name, "Name of the Node that this machine is")
@@ -31,7 +32,7 @@ void add_places(CLI::App& app, Options& options) {
                  "Kubeconfig file; without it $KUBECONFIG, the pod's service account, then ~/.kube/config");
 }
 
-// Each wins over its environment variable, and both over the file.
+// Each flag overrides its environment variable, and both override the file.
 void add_settings(CLI::App& app, settings::Given& given) {
   app.add_option("--device-split-count", given.device_split_count, "Slices that each GPU is cut into")
       ->envname("DEVICE_SPLIT_COUNT");
@@ -57,7 +58,7 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   std::string log_level = "info";
   CLI::App app("Hands the GPUs of a node to the kubelet, whole or in slices.", "gpupool-device-plugin");
   app.set_version_flag("--version", "gpupool-device-plugin " GPUPOOL_VERSION);
-  add_places(app, options);
+  add_paths(app, options);
   add_settings(app, options.given);
   bool no_report = false;
   app.add_flag("--no-report", no_report, "Write no GpuNode: needs no API server");
@@ -71,7 +72,7 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   }
   options.report = !no_report;
   base::parse_log_level(log_level, options.log_level);
-  // The values are those of the file, so it is its reader that knows what they may be.
+  // settings::load() knows which values are allowed, so flags are checked by it.
   if (const auto checked = settings::load("", options.given); !checked) {
     std::fprintf(stderr, "%s\n", checked.error().message.c_str());
     return kUsageError;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "agent/agent.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace gpupool::agent {
 
 namespace {
 
-constexpr auto kTick = std::chrono::seconds(1);
+constexpr auto kGpuPace = std::chrono::seconds(1);
 constexpr auto kEventWait = std::chrono::seconds(5);
 
 }  // namespace
@@ -22,10 +23,11 @@ Agent::Agent(Parts parts, AgentOptions options)
       log_(parts_.log),
       boot_id_(read_boot_id()),
       settings_(options_.config, options_.given),
-      book_(settings::Settings{}),
-      gpus_(parts_.source, book_, log_),
-      pods_(parts_.pods, parts_.offering.gate, parts_.clock, log_),
-      limits_(parts_.offering.limits, log_),
+      tracker_(settings::Settings{}, parts_.errors),
+      gpus_(parts_.source, parts_.errors, tracker_, log_),
+      pods_(parts_.pods, parts_.context.gate, parts_.clock, log_),
+      limits_(parts_.context.limits, parts_.context.access, log_),
+      usage_(options_.state_directory, boot_id_, log_),
       health_file_(options_.state_directory + "/health.json"),
       table_file_(options_.state_directory + "/table.json") {}
 
@@ -34,11 +36,10 @@ void Agent::run(std::stop_token stop) {
   const std::jthread events([this](const std::stop_token& over) {
     while (!over.stop_requested()) parts_.inbox.add(parts_.source.wait_events(kEventWait, over));
   });
-  Inbox::Mail mail{.xids = {}, .reload = true};
+  Inbox::Mail mail{.errors = {}, .reload = true};
   while (!stop.stop_requested()) {
-    const auto began = parts_.clock.now();
     look(mail, stop);
-    mail = parts_.inbox.wait(parts_.clock, began + kTick, stop);
+    mail = parts_.inbox.wait(parts_.clock, gpus_due_, stop);
   }
   save_health();
 }
@@ -50,7 +51,7 @@ void Agent::start() {
   if (const auto text = health_file_.read(); !text) {
     warn(health_file_, text.error().message);
   } else if (*text) {
-    if (const auto restored = book_.restore(**text, boot_id_); !restored) {
+    if (const auto restored = tracker_.restore(**text, boot_id_); !restored) {
       warn(health_file_, restored.error().message);
     }
   }
@@ -60,6 +61,7 @@ void Agent::start() {
     auto table = slices::restore(**text);
     if (table) {
       previous_ = std::move(*table);
+      table_saved_ = true;
     } else {
       warn(table_file_, table.error().message);
     }
@@ -68,12 +70,11 @@ void Agent::start() {
 
 void Agent::look(const Inbox::Mail& mail, const std::stop_token& stop) {
   if (mail.reload) reload();
-  gpus_.xids(mail.xids, parts_.clock.wall());
-  gpus_.look(parts_.clock.wall());
+  if (mail.reload || !mail.errors.empty() || parts_.clock.now() >= gpus_due_) look_at_gpus(mail.errors);
   pods_.look(stop);
   if (stop.stop_requested()) return;
   plan();
-  const auto table = parts_.board.current().table;
+  const auto table = parts_.latest_table.current().table;
   std::set<std::string> resources;
   for (const auto& resource : table->resources) resources.insert(resource.name);
   parts_.plugins.serve(resources);
@@ -81,8 +82,16 @@ void Agent::look(const Inbox::Mail& mail, const std::stop_token& stop) {
     limits_.keep(pods_.holdings(), *table, *parts_.rules.get(), parts_.clock.now(), parts_.clock.wall());
   }
   save_health();
+  note_saved(usage_saved_);
   tell();
-  save_problem_.clear();
+  logged_save_problem_ = std::exchange(save_problem_, {});
+}
+
+void Agent::look_at_gpus(const std::vector<inventory::ErrorEvent>& errors) {
+  gpus_due_ = parts_.clock.now() + kGpuPace;
+  gpus_.errors(errors, parts_.clock.wall());
+  gpus_.look(parts_.clock.wall());
+  usage_saved_ = usage_.look(gpus_.usage(), parts_.clock.now(), parts_.clock.wall());
 }
 
 void Agent::reload() {
@@ -114,16 +123,17 @@ void Agent::plan() {
 base::Result<void> Agent::plan_with(const settings::Settings& settings) {
   slices::Circumstances circumstances;
   circumstances.node = options_.node;
-  circumstances.unhealthy = book_.unhealthy();
+  circumstances.unhealthy = tracker_.unhealthy();
   circumstances.in_use = pods_.in_use();
   circumstances.in_use_known = pods_.complete();
   circumstances.previous = previous_;
+  circumstances.names = options_.resource_names;
   auto planned = slices::plan_table(gpus_.inventory(), settings, circumstances);
   if (!planned) return tl::unexpected<base::Error>(planned.error());
-  book_.use(settings);
-  parts_.rules.set({settings, options_.places, gpus_.inventory().gpus});
-  if (parts_.offering.gate.if_quiet(pods_.allocations(), [&] { publish(std::move(*planned)); })) return {};
-  // Somebody was given slices since podresources answered, so nothing may shrink now.
+  tracker_.use(settings);
+  parts_.rules.set({settings, options_.paths, gpus_.inventory().gpus});
+  if (parts_.context.gate.if_quiet(pods_.allocations(), [&] { publish(std::move(*planned)); })) return {};
+  // An Allocate began after podresources answered, so this plan must not take slices away.
   circumstances.in_use_known = false;
   planned = slices::plan_table(gpus_.inventory(), settings, circumstances);
   if (!planned) return tl::unexpected<base::Error>(planned.error());
@@ -137,20 +147,25 @@ void Agent::publish(slices::Planned planned) {
   }
   notes_ = std::move(planned.notes);
   waiting_ = planned.waiting;
+  if (previous_ != planned.table) table_saved_ = false;
   previous_ = planned.table;
-  // First the file: a plugin that dies here must not find slices in use whose size it does not know.
-  save_table();
-  parts_.board.publish(std::move(planned.table));
+  // The file comes first: a plugin that starts after a crash must know the sizes of slices that are in use.
+  if (!table_saved_) save_table();
+  parts_.latest_table.publish(std::move(planned.table));
 }
 
-void Agent::save_table() { note_saved(table_file_.write(slices::save(previous_))); }
+void Agent::save_table() {
+  const auto saved = table_file_.write(slices::save(previous_));
+  table_saved_ = saved.has_value();
+  note_saved(saved);
+}
 
-void Agent::save_health() { note_saved(health_file_.write(book_.save(boot_id_))); }
+void Agent::save_health() { note_saved(health_file_.write(tracker_.save(boot_id_))); }
 
 void Agent::note_saved(const base::Result<void>& saved) {
-  if (!saved && save_problem_.empty())
-    log_.error("Cannot save the state", {{"error", saved.error().message}});
-  if (!saved) save_problem_ = saved.error().message;
+  if (saved || !save_problem_.empty()) return;
+  save_problem_ = saved.error().message;
+  if (save_problem_ != logged_save_problem_) log_.error("Cannot save the state", {{"error", save_problem_}});
 }
 
 void Agent::tell() {
@@ -159,9 +174,8 @@ void Agent::tell() {
   parts_.metrics.gauge("gpupool_plugin_config_ok", "Whether the configuration file is in force.")
       .set(settings_.problem().empty() ? 1 : 0);
   Snapshot snapshot;
-  snapshot.facts = {gpus_.inventory(), problem(), *parts_.board.current().table, book_.states(),
-                    pods_.holdings()};
-  snapshot.usage = gpus_.usage();
+  snapshot.facts = {gpus_.inventory(), problem(),        *parts_.latest_table.current().table,
+                    tracker_.states(), pods_.holdings(), usage_.telemetry()};
   snapshot.driver_problem = gpus_.driver_problem();
   snapshot.settings_problem = settings_.problem();
   snapshot.notes = notes_;

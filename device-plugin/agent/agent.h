@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <functional>
@@ -12,13 +13,15 @@
 #include "agent/settings_keeper.h"
 #include "agent/snapshot.h"
 #include "agent/state_file.h"
+#include "agent/usage_watch.h"
 #include "base/clock.h"
+#include "base/latest.h"
 #include "base/log.h"
-#include "health/gpu_health.h"
+#include "health/health_tracker.h"
 #include "inventory/gpu_source.h"
-#include "kubelet/offering.h"
+#include "kubelet/plugin_context.h"
 #include "kubelet/rules.h"
-#include "slices/board.h"
+#include "slices/latest_table.h"
 #include "slices/plan_table.h"
 
 namespace gpupool::agent {
@@ -27,25 +30,41 @@ struct AgentOptions {
   std::string node;
   std::string config;           // file; empty: defaults
   settings::Given given;        // flags and environment
-  std::string state_directory;  // health and table over restarts
-  allocation::Places places;
+  std::string state_directory;  // health, table and counters of use over restarts
+  allocation::NodePaths paths;
+  slices::ResourceNames resource_names;
 };
 
-// The loop that ties the plugin together: once a second, and at once on an XID or a new configuration, it
-// looks at the GPUs, at what pods hold and at the settings, plans the table of slices from that, publishes it
-// to the kubelet, and tells what it found. Errors are part of what it tells; it goes on whatever happens.
+// The main loop of the device plugin. Each pass ("look") goes through these steps:
+//
+//   1. take over a changed configuration file (SettingsKeeper)
+//   2. list and probe the GPUs, note reported errors (GpuWatch, HealthTracker), read and count their use
+//      (UsageWatch)
+//   3. ask the kubelet which devices containers hold (PodWatch)
+//   4. plan the table of slices from all that and publish it (slices::plan_table, LatestTable)
+//   5. serve the table's resources to the kubelet (PluginSet), keep the limits files (LimitsKeeper)
+//   6. save health and table, hand the facts to metrics, probes and the GpuNode report
+//
+// A look is made every second, and at once on an error of a GPU, on a changed configuration and shortly after
+// an allocation (Inbox). The look after an allocation leaves out step 2, because an allocation changes
+// nothing about the GPUs; it does not put off the next look at them. No failure ends the loop: what is wrong
+// becomes part of the facts.
+//
+// Not thread-safe: run(), or start() and look(), are called by one thread. The answers to the kubelet are
+// given on gRPC's threads, from what this loop published.
 class Agent {
  public:
-  // Everything outlives the agent. The board and the rules of the offering are its to write.
+  // Everything outlives the agent. It is the only writer of `latest_table`, `rules` and `snapshot`.
   struct Parts {
     inventory::GpuSource& source;
+    const health::ErrorCatalogue& errors;  // of the events of `source`
     kubelet::PodResources& pods;
-    slices::Board& board;
-    kubelet::CurrentRules& rules;
-    const kubelet::Offering& offering;
+    slices::LatestTable& latest_table;
+    base::Latest<kubelet::Rules>& rules;
+    const kubelet::PluginContext& context;
     PluginSet& plugins;
     Inbox& inbox;
-    CurrentSnapshot& snapshot;
+    base::Latest<Snapshot>& snapshot;
     std::function<void(report::Facts)> report;
     base::Clock& clock;
     base::Metrics& metrics;
@@ -54,18 +73,22 @@ class Agent {
 
   Agent(Parts parts, AgentOptions options);
 
-  // Until stop is requested: start(), then look() again and again.
+  // Calls start(), then look() until stop is requested. A second thread meanwhile waits for the driver's
+  // errors.
   void run(std::stop_token stop);
 
-  // Takes up what was known before.
+  // Restores health and table of an earlier run from the state directory.
+  //
+  // REQUIRES: called once, before the first look().
   void start();
-  // One look at everything, and all that follows from it.
+  // One pass of the loop. Returns early, without a plan, when stop is requested.
   void look(const Inbox::Mail& mail, const std::stop_token& stop);
 
  private:
   void reload();
+  void look_at_gpus(const std::vector<inventory::ErrorEvent>& errors);
   void plan();
-  // Whether this plan could be made and was published.
+  // An error says why these settings cannot be planned with; nothing was published then.
   base::Result<void> plan_with(const settings::Settings& settings);
   void publish(slices::Planned planned);
   void save_table();
@@ -79,17 +102,22 @@ class Agent {
   base::Log log_;
   const std::string boot_id_;
   SettingsKeeper settings_;
-  health::Book book_;
+  health::HealthTracker tracker_;
   GpuWatch gpus_;
   PodWatch pods_;
   LimitsKeeper limits_;
+  UsageWatch usage_;
   StateFile health_file_;
   StateFile table_file_;
+  base::SteadyTime gpus_due_{};       // when the GPUs are to be looked at next
+  base::Result<void> usage_saved_{};  // by the last look at the GPUs
   slices::Table previous_;
+  bool table_saved_ = false;  // previous_, in table_file_
   std::vector<std::string> notes_;
   std::string plan_problem_;
-  bool waiting_ = false;  // GPUs keep an old cut while it is in use
-  std::string save_problem_;
+  bool waiting_ = false;             // GPUs keep an old cut while it is in use
+  std::string save_problem_;         // the first of this look
+  std::string logged_save_problem_;  // of the look before
 };
 
 }  // namespace gpupool::agent

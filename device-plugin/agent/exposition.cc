@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "agent/exposition.h"
 
 #include <cstddef>
@@ -29,8 +30,9 @@ std::string escaped(const std::string& text) {
 // One metric of the text format with all its series.
 class Family {
  public:
-  Family(std::string name, const std::string& help)
-      : name_(std::move(name)), head_("# HELP " + name_ + " " + help + "\n# TYPE " + name_ + " gauge\n") {}
+  Family(std::string name, const std::string& help, const std::string& type = "gauge")
+      : name_(std::move(name)),
+        head_("# HELP " + name_ + " " + help + "\n# TYPE " + name_ + " " + type + "\n") {}
 
   void add(Labels labels, const std::string& value) {
     body_ += name_ + "{";
@@ -56,6 +58,21 @@ std::string thousandths(std::int64_t value) {
 
 std::string bytes(std::int64_t mib) { return std::to_string(mib * 1024 * 1024); }
 
+std::string seconds(base::Duration time) {
+  return thousandths(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
+}
+
+// Counters of GPUs that do not answer are shown too: a counter that vanishes looks like one that began anew.
+std::string expose_busy_times(const telemetry::Telemetry& telemetry) {
+  Family busy("gpupool_gpu_busy_seconds_total", "Integral of the utilization over time.", "counter");
+  Family sampled("gpupool_gpu_sampled_seconds_total", "Time that the busy seconds are about.", "counter");
+  for (const auto& [gpu, time] : telemetry.busy) {
+    busy.add({{"gpu", gpu}}, seconds(time.busy));
+    sampled.add({{"gpu", gpu}}, seconds(time.sampled));
+  }
+  return busy.text() + sampled.text();
+}
+
 std::string expose_gpus(const Snapshot& snapshot) {
   Family info("gpupool_gpu_info", "A GPU of this node; always 1.");
   Family healthy("gpupool_gpu_healthy", "Whether the GPU is healthy.");
@@ -74,9 +91,9 @@ std::string expose_gpus(const Snapshot& snapshot) {
     const auto state = snapshot.facts.health.find(gpu.uuid);
     healthy.add(labels, state == snapshot.facts.health.end() || state->second.healthy ? "1" : "0");
     total.add(labels, bytes(gpu.memory_mib));
-    const auto usage = snapshot.usage.find(gpu.uuid);
-    if (usage == snapshot.usage.end()) continue;
-    const auto& now = usage->second;
+    const auto reading = snapshot.facts.telemetry.readings.find(gpu.uuid);
+    if (reading == snapshot.facts.telemetry.readings.end()) continue;
+    const auto& now = reading->second;
     if (now.memory_used_mib) used.add(labels, bytes(*now.memory_used_mib));
     if (now.gpu_percent) busy.add(labels, thousandths(*now.gpu_percent * 10));
     if (now.temperature_celsius) heat.add(labels, std::to_string(*now.temperature_celsius));
@@ -122,6 +139,8 @@ std::string expose_slices(const Snapshot& snapshot) {
 
 }  // namespace
 
-std::string expose(const Snapshot& snapshot) { return expose_gpus(snapshot) + expose_slices(snapshot); }
+std::string expose(const Snapshot& snapshot) {
+  return expose_gpus(snapshot) + expose_busy_times(snapshot.facts.telemetry) + expose_slices(snapshot);
+}
 
 }  // namespace gpupool::agent

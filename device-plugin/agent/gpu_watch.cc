@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "agent/gpu_watch.h"
 
 #include <utility>
@@ -14,7 +15,7 @@ void GpuWatch::look(base::WallTime now) {
     }
     driver_problem_ = found.error().message;
     inventory_.driver = {};
-    book_.driver_gone(driver_problem_, now);
+    tracker_.driver_gone(driver_problem_, now);
   }
   log_health();
 }
@@ -27,15 +28,15 @@ void GpuWatch::listed(inventory::Inventory found, base::WallTime now) {
   }
   driver_problem_.clear();
   opened_ = found.opened;
-  book_.listed(found.gpus, reloaded, now);
-  for (const auto& gpu : found.gpus) book_.probe(gpu.uuid, source_.probe(gpu.uuid), now);
+  tracker_.listed(found.gpus, reloaded, now);
+  for (const auto& gpu : found.gpus) tracker_.probe(gpu.uuid, source_.probe(gpu.uuid), now);
   inventory_ = std::move(found);
 }
 
-void GpuWatch::xids(const std::vector<inventory::XidEvent>& events, base::WallTime now) {
+void GpuWatch::errors(const std::vector<inventory::ErrorEvent>& events, base::WallTime now) {
   for (const auto& event : events) {
-    log_.warning("XID", {{"gpu", event.gpu}, {"xid", event.xid}});
-    book_.xid(event, now);
+    log_.warning(catalogue_.log_message, {{"gpu", event.gpu}, {catalogue_.log_key, event.code}});
+    tracker_.error(event, now);
   }
 }
 
@@ -49,7 +50,7 @@ std::map<std::string, inventory::Usage> GpuWatch::usage() {
 }
 
 void GpuWatch::log_health() {
-  auto now = book_.unhealthy();
+  auto now = tracker_.unhealthy();
   for (const auto& [gpu, why] : now) {
     if (!unhealthy_.contains(gpu)) log_.warning("GPU is unhealthy", {{"gpu", gpu}, {"why", why}});
   }

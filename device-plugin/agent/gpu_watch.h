@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -8,20 +9,23 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "health/gpu_health.h"
+#include "health/health_tracker.h"
 #include "inventory/gpu_source.h"
 
 namespace gpupool::agent {
 
-// The GPUs of the node and how they are, from look to look. Not thread-safe.
+// Keeps the inventory from look to look, tells the HealthTracker what happens to the GPUs, and logs changes
+// of health. Without a driver it keeps the last inventory, so that slices stay listed while a driver is being
+// replaced. Used by the agent's thread; not thread-safe. `source`, `catalogue` and `tracker` outlive it.
 class GpuWatch {
  public:
-  GpuWatch(inventory::GpuSource& source, health::Book& book, const base::Log& log)
-      : source_(source), book_(book), log_(log) {}
+  GpuWatch(inventory::GpuSource& source, const health::ErrorCatalogue& catalogue,
+           health::HealthTracker& tracker, const base::Log& log)
+      : source_(source), catalogue_(catalogue), tracker_(tracker), log_(log) {}
 
   // Lists and probes all GPUs.
   void look(base::WallTime now);
-  void xids(const std::vector<inventory::XidEvent>& events, base::WallTime now);
+  void errors(const std::vector<inventory::ErrorEvent>& events, base::WallTime now);
   // Readings of all GPUs that answer.
   std::map<std::string, inventory::Usage> usage();
 
@@ -34,7 +38,8 @@ class GpuWatch {
   void log_health();
 
   inventory::GpuSource& source_;
-  health::Book& book_;
+  const health::ErrorCatalogue& catalogue_;
+  health::HealthTracker& tracker_;
   base::Log log_;
   inventory::Inventory inventory_;
   std::optional<std::int64_t> opened_;  // as listed last

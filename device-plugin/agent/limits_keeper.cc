@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "agent/limits_keeper.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 constexpr auto kEvery = std::chrono::minutes(1);
 constexpr auto kUnused = std::chrono::hours(24);
 
-// What a container has does not depend on how its GPU is now.
+// The limits of a container do not depend on the health of its GPU.
 slices::Resource as_if_healthy(slices::Resource resource) {
   for (auto& slice : resource.slices) slice.healthy = true;
   return resource;
@@ -30,7 +31,7 @@ void LimitsKeeper::keep(const std::vector<kubelet::Holding>& holdings, const sli
     const auto resource = as_if_healthy(offered);
     for (const auto& holding : holdings) {
       if (holding.resource != resource.name) continue;
-      const auto grant = allocation::allocate(resource, holding.ids, rules.settings, rules.places);
+      const auto grant = allocation::allocate(resource, holding.ids, rules.settings, rules.paths, access_);
       if (!grant) continue;  // of a table that is no more
       for (const auto& file : grant->files) {
         needed.insert(file.name);

@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "kubelet/offering.h"
+#include "base/mutex.h"
+#include "kubelet/plugin_context.h"
 #include "kubelet/pod_resources.h"
 #include "kubelet/resource_plugin.h"
 
 namespace gpupool::agent {
 
-// One running device plugin per resource that the table has. status() is thread-safe, the rest is not.
+// Runs one ResourcePlugin, each on a thread of its own, for each resource that the table has. serve() is
+// called by the agent's thread; status() is thread-safe. `context`, `pods` and `clock` outlive it.
 class PluginSet {
  public:
   struct Entry {
@@ -25,14 +27,15 @@ class PluginSet {
   };
 
   // directory: the kubelet's plugin directory.
-  PluginSet(std::string directory, const kubelet::Offering& offering, kubelet::PodResources& pods,
+  PluginSet(std::string directory, const kubelet::PluginContext& context, kubelet::PodResources& pods,
             base::Clock& clock);
   ~PluginSet();  // stops all of them at the same time
   PluginSet(const PluginSet&) = delete;
   PluginSet& operator=(const PluginSet&) = delete;
 
-  // Starts what is missing. A resource that has gone is served a little longer, so that the kubelet hears
-  // that it has no devices any more instead of taking them for unhealthy.
+  // Starts plugins for new resources. The plugin of a resource that is gone goes on for 2 s with an empty
+  // list, so that the kubelet learns that the devices are gone and does not only call them unhealthy. May
+  // block for the end of those.
   void serve(const std::set<std::string>& resources);
   std::vector<Entry> status() const;
 
@@ -44,11 +47,11 @@ class PluginSet {
   };
 
   const std::string directory_;
-  const kubelet::Offering& offering_;
+  const kubelet::PluginContext& context_;
   kubelet::PodResources& pods_;
   base::Clock& clock_;
-  mutable std::mutex mutex_;  // of running_, for status()
-  std::map<std::string, Running> running_;
+  mutable base::Mutex mutex_;
+  std::map<std::string, Running> running_ GPUPOOL_GUARDED_BY(mutex_);
 };
 
 }  // namespace gpupool::agent

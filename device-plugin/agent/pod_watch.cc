@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "agent/pod_watch.h"
 
 #include <utility>
@@ -6,7 +7,8 @@ namespace gpupool::agent {
 
 namespace {
 
-// From the kubelet's Allocate to the pod in podresources it is milliseconds.
+// The time after which podresources is sure to list a pod whose devices were allocated; in practice
+// milliseconds.
 constexpr auto kListed = std::chrono::seconds(2);
 
 }  // namespace

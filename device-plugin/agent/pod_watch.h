@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@
 
 namespace gpupool::agent {
 
-// Which devices containers hold, from look to look. Not thread-safe.
+// Keeps from look to look which devices containers hold, as podresources tells. Used by the agent's thread;
+// not thread-safe.
 class PodWatch {
  public:
   PodWatch(kubelet::PodResources& pods, const kubelet::AllocationGate& gate, base::Clock& clock,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "agent/probes.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ constexpr auto kHanging = std::chrono::seconds(60);
 
 }  // namespace
 
-Verdict alive(const Snapshot& snapshot, base::SteadyTime started, base::SteadyTime now) {
+ProbeAnswer alive(const Snapshot& snapshot, base::SteadyTime started, base::SteadyTime now) {
   const auto last = std::max(started, snapshot.taken);
   if (now - last < kHanging) return {true, "ok\n"};
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - last).count();
@@ -18,11 +19,11 @@ Verdict alive(const Snapshot& snapshot, base::SteadyTime started, base::SteadyTi
           "the plugin has hung for " + std::to_string(seconds) + " s; the GPU driver may not answer\n"};
 }
 
-Verdict ready(const Snapshot& snapshot, const std::vector<PluginSet::Entry>& plugins) {
-  Verdict verdict;
+ProbeAnswer ready(const Snapshot& snapshot, const std::vector<PluginSet::Entry>& plugins) {
+  ProbeAnswer answer;
   const auto lacks = [&](const std::string& what) {
-    verdict.good = false;
-    verdict.text += what + "\n";
+    answer.good = false;
+    answer.text += what + "\n";
   };
   if (snapshot.taken == base::SteadyTime{}) lacks("starting");
   if (!snapshot.driver_problem.empty()) lacks("no GPU driver: " + snapshot.driver_problem);
@@ -31,15 +32,15 @@ Verdict ready(const Snapshot& snapshot, const std::vector<PluginSet::Entry>& plu
   for (const auto& [resource, status] : plugins) {
     if (status.phase == Phase::kRegistered) continue;
     if (status.phase == Phase::kOtherPlugin) {
-      verdict.text += status.detail + "\n";
+      answer.text += status.detail + "\n";
     } else {
       lacks(resource + " is not registered: " + (status.detail.empty() ? "starting" : status.detail));
     }
   }
-  if (verdict.good && plugins.empty()) lacks("there is no GPU to advertise");
-  if (verdict.good) verdict.text = "ok\n" + verdict.text;
-  for (const auto& note : snapshot.notes) verdict.text += "note: " + note + "\n";
-  return verdict;
+  if (answer.good && plugins.empty()) lacks("there is no GPU to advertise");
+  if (answer.good) answer.text = "ok\n" + answer.text;
+  for (const auto& note : snapshot.notes) answer.text += "note: " + note + "\n";
+  return answer;
 }
 
 }  // namespace gpupool::agent

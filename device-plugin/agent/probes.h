@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -9,15 +10,17 @@
 
 namespace gpupool::agent {
 
-struct Verdict {
+struct ProbeAnswer {
   bool good = true;
   std::string text;  // for people, ends with a newline
 };
 
-// Alive: the agent went round in the last minute. A hanging driver is cured by a restart.
-Verdict alive(const Snapshot& snapshot, base::SteadyTime started, base::SteadyTime now);
-// Ready: there is a driver, the configuration is in force and the kubelet has every resource. A plugin that
-// waits for its predecessor's end counts as ready, or a rolling update would never go on.
-Verdict ready(const Snapshot& snapshot, const std::vector<PluginSet::Entry>& plugins);
+// Liveness: good if the agent has finished a look within the last minute. A restart helps if a call of the
+// driver hangs.
+ProbeAnswer alive(const Snapshot& snapshot, base::SteadyTime started, base::SteadyTime now);
+// Readiness: good if there is a driver, the configuration is in force and the kubelet has every resource. A
+// plugin that waits for the end of its predecessor counts as ready, otherwise a rolling update would never
+// proceed.
+ProbeAnswer ready(const Snapshot& snapshot, const std::vector<PluginSet::Entry>& plugins);
 
 }  // namespace gpupool::agent

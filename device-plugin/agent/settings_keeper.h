@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <optional>
@@ -16,14 +17,14 @@ class SettingsKeeper {
 
   // Reads the file anew. Returns whether there are settings to try now.
   bool reload();
-  // What was read last and is neither taken nor refused yet.
+  // The settings that reload() read and that were neither taken nor refused yet.
   const std::optional<settings::Settings>& candidate() const { return candidate_; }
   void take();
   void refuse(const std::string& why);
 
   // None until there was a first good file.
   const std::optional<settings::Settings>& current() const { return current_; }
-  // Why what the file says now is not in force; empty: it is.
+  // Why the present content of the file is not in force; empty: it is.
   const std::string& problem() const { return problem_; }
 
  private:

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "agent/settings_watch.h"
 
 #include <filesystem>
 #include <utility>
 
-#include "settings/read_file.h"
+#include "base/read_file.h"
 
 namespace gpupool::agent {
 
@@ -17,7 +18,7 @@ std::string directory_of(const std::string& path) {
 }
 
 std::string content_of(const std::string& path) {
-  const auto read = settings::read_file(path);
+  const auto read = base::read_file(path, base::kMiB);
   return read ? *read : "";
 }
 
@@ -26,9 +27,7 @@ std::string content_of(const std::string& path) {
 SettingsWatch::SettingsWatch(const std::string& path, const base::Log& log, std::function<void()> on_change)
     : on_change_(std::move(on_change)), watch_(directory_of(path), log) {
   if (path.empty()) return;
-  thread_ = std::jthread([this, path](const std::stop_token& stop) {
-    auto known = content_of(path);
-    on_change_();  // what changed before the watch began is news, too
+  thread_ = std::jthread([this, path, known = content_of(path)](const std::stop_token& stop) mutable {
     while (!stop.stop_requested()) {
       watch_.wait(kLook, stop);
       auto now = content_of(path);

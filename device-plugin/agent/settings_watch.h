@@ -1,16 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <functional>
 #include <string>
 #include <thread>
 
+#include "base/directory_watch.h"
 #include "base/log.h"
-#include "kubelet/directory_watch.h"
 
 namespace gpupool::agent {
 
 // Calls back when the file may have changed: it was written, replaced, or lies behind the symbolic links of a
-// mounted ConfigMap, which are swapped. Runs from construction to destruction.
+// mounted ConfigMap, which are swapped. Runs from construction to destruction. What the file holds at
+// construction is known: who reads it afterwards misses nothing.
 class SettingsWatch {
  public:
   // path: of the file; empty: there is nothing to watch.
@@ -18,7 +20,7 @@ class SettingsWatch {
 
  private:
   const std::function<void()> on_change_;
-  kubelet::DirectoryWatch watch_;
+  base::DirectoryWatch watch_;
   std::jthread thread_;
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "agent/state_file.h"
 
 #include <fcntl.h>
@@ -9,7 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "settings/read_file.h"
+#include "base/read_file.h"
+#include "base/unique_fd.h"
 
 namespace gpupool::agent {
 
@@ -23,20 +25,16 @@ tl::unexpected<base::Error> failed(const char* what, const std::string& path) {
 }
 
 base::Result<void> write_synced(const std::string& path, const std::string& content) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return failed("create", path);
+  const base::UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd.valid()) return failed("create", path);
   std::size_t done = 0;
   while (done < content.size()) {
-    const auto written = ::write(fd, content.data() + done, content.size() - done);
+    const auto written = ::write(fd.get(), content.data() + done, content.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) break;
     done += static_cast<std::size_t>(written);
   }
-  const bool synced = done == content.size() && ::fsync(fd) == 0;
-  const int why = errno;
-  ::close(fd);
-  errno = why;
-  if (synced) return {};
+  if (done == content.size() && ::fsync(fd.get()) == 0) return {};
   return failed("write", path);
 }
 
@@ -45,7 +43,7 @@ base::Result<void> write_synced(const std::string& path, const std::string& cont
 base::Result<std::optional<std::string>> StateFile::read() const {
   std::error_code error;
   if (!fs::exists(path_, error) && !error) return std::optional<std::string>{};
-  auto content = settings::read_file(path_);
+  auto content = base::read_file(path_, base::kMiB);
   if (!content) return tl::unexpected<base::Error>(content.error());
   known_ = *content;
   return std::optional<std::string>(std::move(*content));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "allocation/devices.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ using slices::SlicedGpu;
 
 constexpr std::int64_t kAllCores = 100;
 
-// A real ID has at most 63 characters; others can have come from anywhere.
+// An ID of ours has at most 63 characters; a longer one comes from elsewhere and is shortened in messages.
 std::string quoted(const std::string& id) {
   constexpr std::size_t kLongest = 63;
   return "'" + (id.size() > kLongest ? id.substr(0, kLongest) + "..." : id) + "'";
@@ -133,7 +134,7 @@ base::Result<std::vector<Device>> devices_of(const Resource& resource, const std
     return std::tie(a.gpu->index, a.gpu->uuid, a.ordinals, a.visible) <
            std::tie(b.gpu->index, b.gpu->uuid, b.ordinals, b.visible);
   });
-  // Each MIG instance is a device of its own, wherever it is.
+  // MIG instances are not bound to a policy: each is a device of its own, on whatever GPU.
   if (!mig) {
     if (auto ok = check_policy(resource, devices, chosen->size()); !ok) {
       return tl::unexpected<base::Error>(ok.error());

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "allocation/allocate.h"
 #include "allocation/devices.h"
+#include "allocation/grant.h"
 
 namespace gpupool::allocation {
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "allocation/prefer.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -6,27 +9,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "allocation/allocate.h"
 #include "allocation/linked_gpus.h"
 
-// The rule, exactly, because whoever places pods has to foresee it. A GPU's "free" slices are those of it in
-// `available`, its "share" is free / all its slices, and n slices are wanted:
-//
-//   pack      Of the GPUs with at least n free slices the one with the fewest free; of equal ones the one
-//   with the
-//             lowest index. If there is none: all free slices of the GPU with the most free, then the same
-//             rule again for the rest of n.
-//   spread    The same, but of the GPUs with at least n free slices the one with the largest share, of equal
-//   ones
-//             the one with the most free.
-//   distinct  One slice each of the GPUs with the largest shares. Only if there are too few GPUs, a second
-//   each. whole     Where every GPU is one device, the policy has no say: the GPUs nearest to each other
-//   (linked_gpus.h).
-//
-// With slices that must be included (an init container of the pod has had them) pack and spread use up the
-// GPUs of these first, and distinct avoids them. Between GPUs that are equal so far, one on a NUMA node that
-// already gives a slice comes before the others, then the index decides. Of one GPU the lowest ordinals are
-// taken.
 namespace gpupool::allocation {
 namespace {
 

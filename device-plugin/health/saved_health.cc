@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "health/saved_health.h"
 
 #include <array>
@@ -58,7 +59,7 @@ namespace {
 
 const char* to_json(bool value) { return value ? "true" : "false"; }
 
-std::string to_json(const State& state) {
+std::string to_json(const GpuHealth& state) {
   using base::json::quote;
   return "{\"reason\": " + quote(state.reason) + ", \"detail\": " + quote(state.detail) +
          ", \"untilReset\": " + to_json(state.until_reset) + ", \"seenDown\": " + to_json(state.seen_down) +
@@ -68,7 +69,7 @@ std::string to_json(const State& state) {
 
 }  // namespace
 
-std::string write_health(const std::map<std::string, State>& states, const std::string& boot_id) {
+std::string write_health(const std::map<std::string, GpuHealth>& states, const std::string& boot_id) {
   std::string text = "{\"version\": " + std::to_string(kVersion) +
                      ", \"bootID\": " + base::json::quote(boot_id) + ", \"gpus\": {";
   const char* separator = "\n  ";
@@ -80,14 +81,15 @@ std::string write_health(const std::map<std::string, State>& states, const std::
   return text + "}}\n";
 }
 
-base::Result<std::map<std::string, State>> read_health(const std::string& text, const std::string& boot_id) {
+base::Result<std::map<std::string, GpuHealth>> read_health(const std::string& text,
+                                                           const std::string& boot_id) {
   auto saved = base::json::read<SavedHealth>(text);
   if (!saved) return tl::unexpected(std::move(saved.error()));
   if (saved->version != kVersion) {
     return base::fail(base::ErrorCode::kParse,
                       "saved health has version " + std::to_string(saved->version) + ", not 1");
   }
-  std::map<std::string, State> states;
+  std::map<std::string, GpuHealth> states;
   if (saved->boot_id != boot_id) return states;
   for (auto& [gpu, state] : saved->gpus) {
     states[gpu] = {.healthy = false,

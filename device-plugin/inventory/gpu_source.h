@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -14,39 +15,46 @@ namespace gpupool::inventory {
 
 // Readings of one moment; what a GPU does not offer is absent.
 struct Usage {
-  std::optional<std::int64_t> gpu_percent;
-  std::optional<std::int64_t> memory_used_mib;
-  std::optional<std::int64_t> temperature_celsius;
-  std::optional<std::int64_t> power_milliwatts;
+  std::optional<std::int64_t> gpu_percent = {};
+  std::optional<std::int64_t> memory_used_mib = {};
+  std::optional<std::int64_t> temperature_celsius = {};
+  std::optional<std::int64_t> power_milliwatts = {};
 };
 
-// A critical event that the driver tells of.
-struct XidEvent {
-  std::string gpu;  // UUID; empty: the driver could not say which
-  std::uint64_t xid = 0;
+// An error that the driver reported.
+struct ErrorEvent {
+  std::string gpu;         // UUID; empty: the driver could not say which
+  std::uint64_t code = 0;  // the vendor's number for it: see health::ErrorCatalogue
 };
 
 // What a GPU answers when it is asked for a sign of life.
 struct Probe {
-  enum class Result { kAlive, kLost, kFailing };  // kLost: NVML says that it has fallen off the bus
+  enum class Result { kAlive, kLost, kFailing };  // kLost: it has fallen off the bus
   Result result = Result::kAlive;
   std::string detail;        // for people, when not alive
   bool needs_reset = false;  // the driver itself says that only a reset or a reboot helps
 };
 
-// The GPUs of this node. Thread-safe; wait_events() is for one thread.
+// The GPUs of this node as their driver shows them: the part of a vendor that does I/O (vendor/vendor.h).
+//
+// Thread-safe. The agent's thread lists, probes and reads usage; one other thread waits for events. A call
+// may block for seconds: drivers initialise GPUs, and a driver that hangs blocks for ever.
 class GpuSource {
  public:
   virtual ~GpuSource() = default;
 
-  // Opens the driver if it is not open; after a driver was reloaded, opens it anew. An error says why there
-  // is none: no library, no driver, another version in the kernel.
+  // All GPUs. Opens the driver if it is not open, and again after it was reloaded. An error says why there is
+  // none: no library, no driver, or another version in the kernel.
   virtual base::Result<Inventory> list() = 0;
+  // kNotFound for a GPU that the last list() did not have. Opens nothing.
   virtual base::Result<Usage> usage(const std::string& uuid) = 0;
+  // Whether the GPU works; a GPU that the last list() did not have is lost. Opens nothing.
   virtual Probe probe(const std::string& uuid) = 0;
-  // The events since the last call, as soon as there is one; empty after `limit` or when stop is requested.
-  // Without a driver it waits just as long.
-  virtual std::vector<XidEvent> wait_events(base::Duration limit, std::stop_token stop) = 0;
+  // Blocks until there are errors, for at most `limit`, or until stop is requested; without a driver, too.
+  // Returns the errors since the last call.
+  //
+  // REQUIRES: called by one thread at a time.
+  virtual std::vector<ErrorEvent> wait_events(base::Duration limit, std::stop_token stop) = 0;
 };
 
 }  // namespace gpupool::inventory

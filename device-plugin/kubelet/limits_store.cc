@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kubelet/limits_store.h"
 
 #include <fcntl.h>
@@ -10,7 +11,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "settings/read_file.h"
+#include "base/read_file.h"
 
 namespace gpupool::kubelet {
 
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kUnfinished = ".new-";
 
 bool has_content(const std::string& path, const std::string& content) {
-  const auto read = settings::read_file(path);
+  const auto read = base::read_file(path, base::kMiB);
   return read && *read == content;
 }
 
@@ -61,7 +62,7 @@ base::Result<void> LimitsStore::put(const allocation::LimitsFile& file) const {
   const bool written = ::fchmod(fd, 0444) == 0 && write_all(fd, file.content);
   const int why = errno;
   ::close(fd);
-  // Where a file to mount is missing, container runtimes make an empty folder.
+  // If a file to be mounted is missing, container runtimes create an empty folder of its name.
   if (written) ::rmdir(path.c_str());
   if (written && ::rename(unfinished.c_str(), path.c_str()) == 0) return {};
   if (!written) errno = why;

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <set>
 #include <string>
 
-#include "allocation/allocate.h"
+#include "allocation/grant.h"
 #include "base/clock.h"
 #include "base/result.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kubelet/list_stream.h"
 
 #include <utility>
@@ -8,19 +9,19 @@
 namespace gpupool::kubelet {
 
 void ListStream::poke() {
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   advance();
 }
 
 void ListStream::written(bool ok) {
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   writing_ = false;
   if (!ok) cancelled_ = true;
   advance();
 }
 
 void ListStream::cancelled() {
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   cancelled_ = true;
   advance();
 }
@@ -33,12 +34,12 @@ void ListStream::advance() {
     writer_.finish();
     return;
   }
-  const auto current = owner_.offering_.board.current();
+  const auto current = owner_.context_.latest_table.current();
   if (sent_any_ && current.number == sent_) return;
   auto list = device_list(find_resource(*current.table, owner_.resource_));
   if (list.left_out > 0) {
-    owner_.offering_.log.error("Too many slices for the kubelet, some are not advertised",
-                               {{"resource", owner_.resource_}, {"leftOut", list.left_out}});
+    owner_.context_.log.error("Too many slices for the kubelet, some are not advertised",
+                              {{"resource", owner_.resource_}, {"leftOut", list.left_out}});
   }
   sent_ = current.number;
   auto text = list.message.SerializeAsString();

@@ -1,26 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "device_plugin_v1beta1.pb.h"
 
 namespace gpupool::kubelet {
 
 class ListStreams;
 
-// The connection of a stream: does what it is told and waits for nothing.
+// The gRPC side of a stream. Calls must not block; ListStream makes them with its mutex held.
 class ListWriter {
  public:
   virtual ~ListWriter() = default;
-  // Begins to send `list`, which stays as it is until ListStream::written() is called.
+  // Starts to send `list`, which does not change until ListStream::written() is called.
   virtual void write(const v1beta1::ListAndWatchResponse& list) = 0;
-  // Ends the stream; nothing is being written, and this is the last call.
+  // Ends the stream. No write is under way, and no other call follows.
   virtual void finish() = 0;
 };
 
-// One open ListAndWatch stream: knows what its reader has, and when something is to be written. Thread-safe.
+// One open ListAndWatch stream: knows what its reader has got, and decides when the next list is written. At
+// most one write is under way at a time. Thread-safe: called by ListStreams' thread and by gRPC's threads.
+// `owner` and `writer` outlive it.
 class ListStream {
  public:
   ListStream(ListStreams& owner, ListWriter& writer) : owner_(owner), writer_(writer) {}
@@ -35,18 +38,18 @@ class ListStream {
   void cancelled();
 
  private:
-  void advance();
+  void advance() GPUPOOL_REQUIRES(mutex_);
 
   ListStreams& owner_;
   ListWriter& writer_;
-  std::mutex mutex_;
-  v1beta1::ListAndWatchResponse message_;
-  std::uint64_t sent_ = 0;  // the table's number
-  std::string sent_text_;
-  bool sent_any_ = false;
-  bool writing_ = false;
-  bool cancelled_ = false;
-  bool finished_ = false;
+  base::Mutex mutex_;
+  v1beta1::ListAndWatchResponse message_ GPUPOOL_GUARDED_BY(mutex_);
+  std::uint64_t sent_ GPUPOOL_GUARDED_BY(mutex_) = 0;  // the table's number
+  std::string sent_text_ GPUPOOL_GUARDED_BY(mutex_);
+  bool sent_any_ GPUPOOL_GUARDED_BY(mutex_) = false;
+  bool writing_ GPUPOOL_GUARDED_BY(mutex_) = false;
+  bool cancelled_ GPUPOOL_GUARDED_BY(mutex_) = false;
+  bool finished_ GPUPOOL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace gpupool::kubelet

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kubelet/list_streams.h"
 
 #include <algorithm>
@@ -5,21 +6,21 @@
 
 namespace gpupool::kubelet {
 
-ListStreams::ListStreams(const Offering& offering, std::string resource, std::function<void()> on_change)
-    : offering_(offering),
+ListStreams::ListStreams(const PluginContext& context, std::string resource, std::function<void()> on_change)
+    : context_(context),
       resource_(std::move(resource)),
       on_change_(std::move(on_change)),
       watcher_([this](const std::stop_token& stop) {
-        for (auto seen = offering_.board.current().number; !stop.stop_requested();) {
+        for (auto seen = context_.latest_table.current().number; !stop.stop_requested();) {
           poke_all();
-          seen = offering_.board.wait_newer(seen, stop).number;
+          seen = context_.latest_table.wait_newer(seen, stop).number;
         }
       }) {}
 
 std::shared_ptr<ListStream> ListStreams::open(ListWriter& writer) {
   auto stream = std::make_shared<ListStream>(*this, writer);
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     streams_.push_back(stream);
     ++opened_;
   }
@@ -29,19 +30,19 @@ std::shared_ptr<ListStream> ListStreams::open(ListWriter& writer) {
 }
 
 void ListStreams::ended(const ListStream& stream) {
-  const std::lock_guard lock(mutex_);  // whoever closes afterwards may take away what on_change_ uses
+  const base::MutexLock lock(mutex_);  // whoever closes afterwards may take away what on_change_ uses
   std::erase_if(streams_, [&](const auto& other) { return other.get() == &stream; });
   on_change_();
 }
 
 ListStreams::Count ListStreams::count() const {
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   return {opened_, streams_.size()};
 }
 
 void ListStreams::close() {
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     closing_ = true;
   }
   poke_all();
@@ -50,14 +51,14 @@ void ListStreams::close() {
 void ListStreams::poke_all() {
   std::vector<std::shared_ptr<ListStream>> streams;
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     streams = streams_;
   }
   for (const auto& stream : streams) stream->poke();
 }
 
 bool ListStreams::closing() const {
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   return closing_;
 }
 

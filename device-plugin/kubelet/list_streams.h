@@ -1,20 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "kubelet/list_stream.h"
-#include "kubelet/offering.h"
+#include "kubelet/plugin_context.h"
 
 namespace gpupool::kubelet {
 
-// All open ListAndWatch streams of one resource: each gets the list at once and after every change, a slow
-// one the newest when it can take it. Thread-safe.
+// All open ListAndWatch streams of one resource. Each stream gets the list of devices at once and after every
+// change of the table. A slow reader skips versions: it gets the newest when it can take one. A thread of its
+// own waits for changes.
+//
+// Thread-safe. Streams are opened and ended on gRPC's threads. Locks: a stream's mutex is taken before the
+// one here.
 class ListStreams {
  public:
   struct Count {
@@ -24,7 +29,7 @@ class ListStreams {
 
   // on_change: called when a stream has begun or ended, by open() and ended(); must neither block nor ask for
   // the count.
-  ListStreams(const Offering& offering, std::string resource, std::function<void()> on_change);
+  ListStreams(const PluginContext& context, std::string resource, std::function<void()> on_change);
   ~ListStreams() { close(); }  // when all streams have ended
   ListStreams(const ListStreams&) = delete;
   ListStreams& operator=(const ListStreams&) = delete;
@@ -42,13 +47,13 @@ class ListStreams {
   void poke_all();
   bool closing() const;
 
-  const Offering& offering_;
+  const PluginContext& context_;
   const std::string resource_;
   const std::function<void()> on_change_;
-  mutable std::mutex mutex_;  // taken after a stream's own
-  bool closing_ = false;
-  std::uint64_t opened_ = 0;
-  std::vector<std::shared_ptr<ListStream>> streams_;
+  mutable base::Mutex mutex_;  // taken after a stream's own
+  bool closing_ GPUPOOL_GUARDED_BY(mutex_) = false;
+  std::uint64_t opened_ GPUPOOL_GUARDED_BY(mutex_) = 0;
+  std::vector<std::shared_ptr<ListStream>> streams_ GPUPOOL_GUARDED_BY(mutex_);
   std::jthread watcher_;  // last: the others must live while it runs
 };
 

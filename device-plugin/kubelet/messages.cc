@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kubelet/messages.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ DeviceList device_list(const slices::Resource* resource, std::size_t max_bytes) 
     v1beta1::Device device;
     device.set_id(slice.id);
     device.set_health(slice.healthy ? "Healthy" : "Unhealthy");
-    // An unknown NUMA node must not reach the topology manager: it would take it for one.
+    // An unknown NUMA node is left out: the topology manager would take its number (-1) for a node.
     const auto numa = numa_nodes.find(slice.gpu);
     if (numa != numa_nodes.end() && numa->second >= 0) {
       device.mutable_topology()->add_nodes()->set_id(numa->second);

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
 
-#include "allocation/allocate.h"
+#include "allocation/grant.h"
 #include "device_plugin_v1beta1.pb.h"
 #include "slices/table.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kubelet/plugin_server.h"
 
 #include <sys/stat.h>
@@ -9,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "kubelet/answers.h"
-#include "kubelet/file_identity.h"
+#include "base/file_identity.h"
+#include "kubelet/allocation_handler.h"
 #include "kubelet/list_streams.h"
 #include "kubelet/plugin_service.h"
 
@@ -27,37 +28,39 @@ tl::unexpected<base::Error> failed(const std::string& what, int error) {
 }  // namespace
 
 struct PluginServer::Impl {
-  Impl(const Offering& offering, const std::string& resource, std::string path,
+  Impl(const PluginContext& context, const std::string& resource, std::string path,
        std::function<void()> on_stream)
       : socket(std::move(path)),
-        answers(offering, resource),
-        streams(offering, resource, std::move(on_stream)) {}
+        handler(context, resource),
+        streams(context, resource, std::move(on_stream)) {}
 
   const std::string socket;
-  FileIdentity identity;  // of the socket
-  const Answers answers;
+  base::FileIdentity identity;  // of the socket
+  const AllocationHandler handler;
   ListStreams streams;
   std::unique_ptr<PluginService> service;
 };
 
 PluginServer::PluginServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-base::Result<std::unique_ptr<PluginServer>> PluginServer::start(const Offering& offering,
+base::Result<std::unique_ptr<PluginServer>> PluginServer::start(const PluginContext& context,
                                                                 const std::string& resource,
                                                                 const std::string& socket,
                                                                 std::function<void()> on_stream) {
-  // gRPC unlinks what it was told to listen on whenever it ends, whoever owns it by then. So it gets another
-  // name, which becomes the right one only when it serves.
+  // gRPC removes the path that it was told to listen on when it ends, even if the file there is another
+  // server's by then. So it listens on a path of its own, and the socket is renamed once it serves.
   const auto unfinished = socket + ".new";
   if (unfinished.size() > kMaxPath) return failed(unfinished, ENAMETOOLONG);
-  if (identify(socket).exists() && !is_socket(socket)) return failed(socket + " is no socket", EEXIST);
+  if (base::identify(socket).exists() && !base::is_socket(socket))
+    return failed(socket + " is no socket", EEXIST);
 
-  auto impl = std::make_unique<Impl>(offering, resource, socket, std::move(on_stream));
-  auto service = PluginService::start(impl->answers, impl->streams, unfinished);
+  auto impl = std::make_unique<Impl>(context, resource, socket, std::move(on_stream));
+  auto service = PluginService::start(impl->handler, impl->streams, unfinished);
   if (!service) return tl::unexpected<base::Error>(service.error());
   impl->service = std::move(*service);
-  // Looked at before it can be removed by others: afterwards nothing might be there, and stay there.
-  impl->identity = identify(unfinished);
+  // Read before the rename: afterwards somebody may have removed the socket already, and that must be
+  // noticed.
+  impl->identity = base::identify(unfinished);
   if (::chmod(unfinished.c_str(), 0600) != 0 || ::rename(unfinished.c_str(), socket.c_str()) != 0) {
     return failed("cannot put in place " + socket, errno);
   }
@@ -65,13 +68,13 @@ base::Result<std::unique_ptr<PluginServer>> PluginServer::start(const Offering& 
 }
 
 PluginServer::~PluginServer() {
-  // Between this look and the removal only a process that breaks the lock could come.
+  // Nobody replaces the socket between the check and the removal: for that one must hold the resource's lock.
   if (in_place()) ::unlink(impl_->socket.c_str());
   impl_->streams.close();
   impl_->service.reset();
 }
 
-bool PluginServer::in_place() const { return identify(impl_->socket) == impl_->identity; }
+bool PluginServer::in_place() const { return base::identify(impl_->socket) == impl_->identity; }
 
 PluginServer::Streams PluginServer::streams() const {
   const auto count = impl_->streams.count();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "kubelet/offering.h"
+#include "kubelet/plugin_context.h"
 
 namespace gpupool::kubelet {
 
@@ -18,10 +19,11 @@ class PluginServer {
     std::uint64_t open = 0;
   };
 
-  // Replaces a stale socket at `socket`: whoever calls holds the resource's lock. on_stream: called when a
-  // stream has begun or ended, on gRPC's threads; must not block. kIo: the directory is not there or not
-  // ours.
-  static base::Result<std::unique_ptr<PluginServer>> start(const Offering& offering,
+  // Replaces an old socket at `socket`. on_stream: called when a stream has begun or ended, on gRPC's
+  // threads; must not block. kIo: the directory is absent or not writable.
+  //
+  // REQUIRES: the caller holds the resource's lock (ResourceLock).
+  static base::Result<std::unique_ptr<PluginServer>> start(const PluginContext& context,
                                                            const std::string& resource,
                                                            const std::string& socket,
                                                            std::function<void()> on_stream);

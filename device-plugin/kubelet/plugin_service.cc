@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kubelet/plugin_service.h"
 
 #include <grpcpp/grpcpp.h>
@@ -47,7 +48,7 @@ class Reactor final : public grpc::ServerWriteReactor<v1beta1::ListAndWatchRespo
 // All calls are answered on gRPC's own threads: none of them waits for anything.
 class Service final : public v1beta1::DevicePlugin::CallbackService {
  public:
-  Service(const Answers& answers, ListStreams& streams) : answers_(answers), streams_(streams) {}
+  Service(const AllocationHandler& handler, ListStreams& streams) : handler_(handler), streams_(streams) {}
 
   grpc::ServerUnaryReactor* GetDevicePluginOptions(grpc::CallbackServerContext* context,
                                                    const v1beta1::Empty*,
@@ -62,12 +63,12 @@ class Service final : public v1beta1::DevicePlugin::CallbackService {
   grpc::ServerUnaryReactor* GetPreferredAllocation(grpc::CallbackServerContext* context,
                                                    const v1beta1::PreferredAllocationRequest* request,
                                                    v1beta1::PreferredAllocationResponse* response) override {
-    return finish(context, answers_.prefer(*request, *response));
+    return finish(context, handler_.prefer(*request, *response));
   }
   grpc::ServerUnaryReactor* Allocate(grpc::CallbackServerContext* context,
                                      const v1beta1::AllocateRequest* request,
                                      v1beta1::AllocateResponse* response) override {
-    return finish(context, answers_.allocate(*request, *response));
+    return finish(context, handler_.allocate(*request, *response));
   }
   grpc::ServerUnaryReactor* PreStartContainer(grpc::CallbackServerContext* context,
                                               const v1beta1::PreStartContainerRequest*,
@@ -83,24 +84,24 @@ class Service final : public v1beta1::DevicePlugin::CallbackService {
     return reactor;
   }
 
-  const Answers& answers_;
+  const AllocationHandler& handler_;
   ListStreams& streams_;
 };
 
 }  // namespace
 
 struct PluginService::Impl {
-  Impl(const Answers& answers, ListStreams& streams) : service(answers, streams) {}
+  Impl(const AllocationHandler& handler, ListStreams& streams) : service(handler, streams) {}
   Service service;
   std::unique_ptr<grpc::Server> server;
 };
 
 PluginService::PluginService(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-base::Result<std::unique_ptr<PluginService>> PluginService::start(const Answers& answers,
+base::Result<std::unique_ptr<PluginService>> PluginService::start(const AllocationHandler& handler,
                                                                   ListStreams& streams,
                                                                   const std::string& socket) {
-  auto impl = std::make_unique<Impl>(answers, streams);
+  auto impl = std::make_unique<Impl>(handler, streams);
   grpc::ServerBuilder builder;
   builder.AddListeningPort("unix:" + socket, grpc::InsecureServerCredentials());
   builder.RegisterService(&impl->service);

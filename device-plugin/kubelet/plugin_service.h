@@ -1,20 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "base/result.h"
-#include "kubelet/answers.h"
+#include "kubelet/allocation_handler.h"
 #include "kubelet/list_streams.h"
 
 namespace gpupool::kubelet {
 
-// The DevicePlugin service over gRPC, from construction to destruction. All that is gRPC's is in here.
+// The DevicePlugin service over gRPC, from construction to destruction. No other file of the plugin's server
+// includes gRPC.
 class PluginService {
  public:
   // Serves on `socket`, which nothing else may use. kIo.
-  static base::Result<std::unique_ptr<PluginService>> start(const Answers& answers, ListStreams& streams,
-                                                            const std::string& socket);
+  static base::Result<std::unique_ptr<PluginService>> start(const AllocationHandler& handler,
+                                                            ListStreams& streams, const std::string& socket);
   // Waits a second for calls under way.
   ~PluginService();
   PluginService(const PluginService&) = delete;

@@ -1,22 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
 #include "base/backoff.h"
 #include "base/clock.h"
-#include "kubelet/file_identity.h"
+#include "base/file_identity.h"
 
 namespace gpupool::kubelet {
 
-// Decides when a plugin registers with the kubelet, from what can be seen. Pure; not thread-safe.
+// Decides when a plugin registers with the kubelet, from what can be seen. Makes no calls itself; not
+// thread-safe.
 //
-// A registration is good as long as the kubelet keeps a ListAndWatch stream open. When the stream ends, the
-// kubelet has forgotten it: an old stream that ends late takes a newer registration of the same resource with
-// it (kubelet's devicemanager fetches the client by resource name).
+// A registration is good as long as the kubelet keeps a ListAndWatch stream open. When a stream ends, the
+// kubelet forgets the registration of that resource, even a newer one (its device manager finds the client by
+// resource name). So a plugin whose stream has ended must close its whole server before it registers again.
 class RegistrationState {
  public:
   struct Sight {
-    FileIdentity kubelet;              // of kubelet.sock
+    base::FileIdentity kubelet;        // of kubelet.sock
     std::uint64_t streams_opened = 0;  // of the present server
     std::uint64_t streams_open = 0;
   };
@@ -28,10 +30,10 @@ class RegistrationState {
 
   explicit RegistrationState(std::uint64_t seed);
 
-  // Another server serves now: it has to be registered.
+  // The plugin's server was replaced: the new one must be registered.
   void serving_anew() { registered_ = false; }
   Next next(const Sight& sight, base::SteadyTime now);
-  // How the kubelet of the last next() took a registration.
+  // The outcome of the registration that the last next() asked for.
   void answered(Answer answer, base::SteadyTime now);
 
   bool registered() const { return registered_; }
@@ -42,7 +44,7 @@ class RegistrationState {
   Next registered_next(const Sight& sight, base::SteadyTime now);
   void lost(base::SteadyTime now);
 
-  FileIdentity kubelet_;
+  base::FileIdentity kubelet_;
   bool registered_ = false;
   bool streaming_ = false;
   base::SteadyTime registered_at_{};

@@ -1,9 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kubelet/resource_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
@@ -28,30 +28,17 @@ base::Result<std::optional<ResourceLock>> ResourceLock::try_take(const std::stri
                                                 std::generic_category().message(errno));
   };
   // Not for writing: those who watch the folder would be woken whenever one of them looks at the lock.
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return failed("open");
-  ResourceLock lock(path, fd);
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+  base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd.valid()) return failed("open");
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return std::optional<ResourceLock>{};
     return failed("lock");
   }
+  ResourceLock lock(path, std::move(fd));
   if (!lock.in_place()) return std::optional<ResourceLock>{};  // replaced between open and lock
   return std::optional<ResourceLock>(std::move(lock));
 }
 
-ResourceLock::ResourceLock(ResourceLock&& other) noexcept
-    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
-
-ResourceLock& ResourceLock::operator=(ResourceLock&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-ResourceLock::~ResourceLock() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-bool ResourceLock::in_place() const { return names_file_of(path_, fd_); }
+bool ResourceLock::in_place() const { return names_file_of(path_, fd_.get()); }
 
 }  // namespace gpupool::kubelet

@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace gpupool::kubelet {
 
@@ -14,18 +17,14 @@ class ResourceLock {
   // Nothing: another process holds it. kIo: the file cannot be made.
   static base::Result<std::optional<ResourceLock>> try_take(const std::string& path);
 
-  ResourceLock(ResourceLock&& other) noexcept;
-  ResourceLock& operator=(ResourceLock&& other) noexcept;
-  ~ResourceLock();
-
   // False when someone has removed or replaced the file: then a second plugin could lock another one.
   bool in_place() const;
 
  private:
-  ResourceLock(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  ResourceLock(std::string path, base::UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
 
   std::string path_;
-  int fd_ = -1;
+  base::UniqueFd fd_;
 };
 
 }  // namespace gpupool::kubelet

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kubelet/resource_plugin.h"
 
 #include <algorithm>
@@ -20,15 +21,15 @@ constexpr int kLostUntilDisplaced = 4;
 
 }  // namespace
 
-ResourcePlugin::ResourcePlugin(std::string directory, std::string resource, const Offering& offering,
+ResourcePlugin::ResourcePlugin(std::string directory, std::string resource, const PluginContext& context,
                                PodResources& pods, base::Clock& clock)
     : directory_(std::move(directory)),
       resource_(std::move(resource)),
       endpoint_(file_stem(resource_) + ".sock"),
-      offering_(offering),
+      context_(context),
       pods_(pods),
       clock_(clock),
-      log_(offering.log.with({{"resource", resource_}})),
+      log_(context.log.with({{"resource", resource_}})),
       watch_(directory_, log_),
       state_(std::random_device{}()) {}
 
@@ -39,18 +40,18 @@ void ResourcePlugin::run(std::stop_token stop) {
 }
 
 ResourcePlugin::Status ResourcePlugin::status() const {
-  const std::lock_guard lock(status_mutex_);
+  const base::MutexLock lock(status_mutex_);
   return status_;
 }
 
 void ResourcePlugin::set_status(Phase phase, std::string detail) {
   Status next{phase, std::move(detail)};
   {
-    const std::lock_guard lock(status_mutex_);
+    const base::MutexLock lock(status_mutex_);
     if (status_ == next) return;
     status_ = next;
   }
-  offering_.metrics
+  context_.metrics
       .gauge("gpupool_plugin_registered", "Whether the kubelet has this resource of us.",
              {{"resource", resource_}})
       .set(phase == Phase::kRegistered ? 1 : 0);
@@ -65,7 +66,7 @@ base::Duration ResourcePlugin::step(const std::stop_token& stop) {
   if (!lock_held()) return kLockAgain;
   if (!serving()) return kServeAgain;
   const auto streams = server_->streams();
-  const auto kubelet = identify(directory_ + "/" + kKubeletSocket);
+  const auto kubelet = base::identify(directory_ + "/" + kKubeletSocket);
   const auto next = state_.next({kubelet, streams.opened, streams.open}, clock_.now());
   if (next.register_now) return register_with_kubelet(stop);
   if (state_.registered()) {
@@ -105,7 +106,7 @@ bool ResourcePlugin::serving() {
   }
   if (server_) return true;
   auto started =
-      PluginServer::start(offering_, resource_, directory_ + "/" + endpoint_, [this] { watch_.wake(); });
+      PluginServer::start(context_, resource_, directory_ + "/" + endpoint_, [this] { watch_.wake(); });
   if (!started) {
     set_status(Phase::kStarting, started.error().message);
     return false;
@@ -132,7 +133,7 @@ base::Duration ResourcePlugin::register_with_kubelet(const std::stop_token& stop
                   : nobody(result.error()) ? RegistrationState::Answer::kNobody
                                            : RegistrationState::Answer::kRefused,
                   clock_.now());
-  offering_.metrics
+  context_.metrics
       .counter(
           "gpupool_plugin_registrations_total", "Registrations with the kubelet.",
           {{"resource", resource_}, {"result", result ? "accepted" : base::to_string(result.error().code)}})
@@ -148,7 +149,7 @@ base::Duration ResourcePlugin::register_with_kubelet(const std::stop_token& stop
 bool ResourcePlugin::another_has_it(const std::stop_token& stop) {
   const auto listed = pods_.allocatable(resource_, stop);
   if (!listed) return false;  // an old kubelet does not tell; the back-off keeps us from fighting
-  const auto table = offering_.board.current().table;
+  const auto table = context_.latest_table.current().table;
   const auto* const resource = find_resource(*table, resource_);
   std::set<std::string> ours;
   if (resource) {

@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 
 #include "base/clock.h"
-#include "kubelet/directory_watch.h"
-#include "kubelet/offering.h"
+#include "base/directory_watch.h"
+#include "base/mutex.h"
+#include "kubelet/plugin_context.h"
 #include "kubelet/plugin_server.h"
 #include "kubelet/pod_resources.h"
 #include "kubelet/registration_state.h"
@@ -16,8 +17,18 @@
 
 namespace gpupool::kubelet {
 
-// The device plugin of one resource: serves it, registers it with the kubelet, and does so again whenever the
-// kubelet was restarted, the sockets were wiped or the kubelet dropped it. status() is thread-safe.
+// The device plugin of one resource, from the kubelet's point of view. It goes through these phases, again
+// whenever the kubelet was restarted, the sockets were removed or the kubelet dropped the registration:
+//
+//   kStarting      gets the lock file and serves on a socket of its own
+//   kOtherPlugin   another process of ours on this node holds the lock (a rolling update): waits for its end
+//   kNoKubelet     kubelet.sock is absent, or nobody answers on it
+//   kRefused       the kubelet refused the registration; tried again, up to a minute later
+//   kRegistered    the kubelet keeps a ListAndWatch stream open
+//   kDisplaced     something else registers for the same resource: waits until its devices are gone
+//
+// run() is for one thread, which PluginSet makes; status() is thread-safe. `context`, `pods` and `clock`
+// outlive it.
 class ResourcePlugin {
  public:
   enum class Phase { kStarting, kOtherPlugin, kNoKubelet, kRefused, kRegistered, kDisplaced };
@@ -28,8 +39,8 @@ class ResourcePlugin {
   };
 
   // directory: the kubelet's plugin directory, as it is mounted here.
-  ResourcePlugin(std::string directory, std::string resource, const Offering& offering, PodResources& pods,
-                 base::Clock& clock);
+  ResourcePlugin(std::string directory, std::string resource, const PluginContext& context,
+                 PodResources& pods, base::Clock& clock);
 
   // Until stop is requested; then ends the server within 2 s and leaves only the lock file behind.
   void run(std::stop_token stop);
@@ -48,16 +59,16 @@ class ResourcePlugin {
   const std::string directory_;
   const std::string resource_;
   const std::string endpoint_;
-  const Offering& offering_;
+  const PluginContext& context_;
   PodResources& pods_;
   base::Clock& clock_;
   const base::Log log_;
-  DirectoryWatch watch_;
+  base::DirectoryWatch watch_;
   RegistrationState state_;
   std::optional<ResourceLock> lock_;
   std::unique_ptr<PluginServer> server_;
-  mutable std::mutex status_mutex_;
-  Status status_;
+  mutable base::Mutex status_mutex_;
+  Status status_ GPUPOOL_GUARDED_BY(status_mutex_);
 };
 
 }  // namespace gpupool::kubelet

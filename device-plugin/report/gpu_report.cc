@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/gpu_report.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@ namespace {
 
 constexpr std::size_t kMaxPods = 100;  // as the definition of GpuNode says
 
-// The physical GPU of each device ID that does not show it.
+// The UUID of the physical GPU by device ID, for IDs that do not contain it.
 std::map<std::string, std::string> gpus_by_id(const Facts& facts) {
   std::map<std::string, std::string> gpus;
   for (const auto& gpu : facts.inventory.gpus) {
@@ -30,7 +31,7 @@ std::vector<api::GpuNodePod> pods_of(const std::string& uuid, const Use& use) {
   return pods;
 }
 
-// A promise for whichever slice one gets: MIG instances of one GPU differ.
+// Reports the smallest slice: MIG instances of one GPU differ, and any of them may be allocated.
 void add_slice(const slices::Slice& slice, bool free, api::GpuNodeSlices& slices) {
   slices.memory_mib = slices.total == 0 ? slice.memory_mib : std::min(slices.memory_mib, slice.memory_mib);
   slices.cores = slices.total == 0 ? slice.cores : std::min(slices.cores, slice.cores);

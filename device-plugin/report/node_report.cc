@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/node_report.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ std::string shortened(const std::string& text, std::size_t limit) {
   return text.size() <= limit ? text : text.substr(0, limit) + "...";
 }
 
-void add_health(const health::State* state, api::GpuNodeGpu& gpu) {
+void add_health(const health::GpuHealth* state, api::GpuNodeGpu& gpu) {
   gpu.health = state == nullptr || state->healthy ? kHealthy : kUnhealthy;
   if (gpu.health == kUnhealthy) {
     gpu.reason = state->reason + (state->detail.empty() ? "" : ": " + state->detail);
@@ -29,7 +30,7 @@ void add_health(const health::State* state, api::GpuNodeGpu& gpu) {
   gpu.reason = shortened(gpu.reason, kMaxReason);
 }
 
-const health::State* find_state(const Facts& facts, const std::string& uuid) {
+const health::GpuHealth* find_state(const Facts& facts, const std::string& uuid) {
   const auto found = facts.health.find(uuid);
   return found == facts.health.end() ? nullptr : &found->second;
 }
@@ -46,7 +47,7 @@ api::GpuNodeGpu present_gpu(const inventory::Gpu& found, const Facts& facts, con
   return gpu;
 }
 
-// A GPU that the driver does not show any more: the owner must not have to miss it by counting.
+// The report keeps a GPU that the driver no longer lists, so that its owner sees which one is missing.
 api::GpuNodeGpu lost_gpu(const std::string& uuid, const Facts& facts, const Use& use) {
   auto gpu = describe_offer(uuid, facts.table, use);
   gpu.index = -1;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <map>
@@ -9,6 +10,7 @@
 #include "inventory/gpu.h"
 #include "kubelet/pod_resources.h"
 #include "slices/table.h"
+#include "telemetry/telemetry.h"
 
 namespace gpupool::report {
 
@@ -17,11 +19,12 @@ struct Facts {
   inventory::Inventory inventory;  // empty without a driver
   std::string problem;             // what the owner should know first; empty: all is well
   slices::Table table;
-  std::map<std::string, health::State> health;
+  std::map<std::string, health::GpuHealth> health;
   std::vector<kubelet::Holding> holdings;
+  telemetry::Telemetry telemetry;
 };
 
-// The status of this node's GpuNode, without times. Pure.
+// The status of this node's GpuNode, without times and telemetry: whatever changes it is news. Pure.
 api::GpuNodeStatus make_status(const Facts& facts, const std::string& plugin_version);
 
 }  // namespace gpupool::report

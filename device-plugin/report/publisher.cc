@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/publisher.h"
 
 #include <algorithm>
@@ -35,26 +36,27 @@ Publisher::Publisher(kube::Client& client, PublisherOptions options, base::Clock
       log_(std::move(log)),
       succeeded_(reports(metrics, "success")),
       failed_(reports(metrics, "error")),
-      // A seed of the node's own: the plugins of a cluster must not come back all at once.
+      // The seed differs from node to node, so that not all plugins of a cluster try again at the same
+      // moment.
       backoff_(kRetry, std::hash<std::string>{}(options_.node)),
       not_before_(clock.now()),
       refresh_at_(clock.now()) {}
 
 void Publisher::offer(Facts facts) {
-  const std::scoped_lock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   facts_ = std::move(facts);
   ++offered_;
   changed_.notify_all();
 }
 
 void Publisher::run(std::stop_token stop) {
-  while (const auto status = next(stop)) {
-    const auto written = write(*status, stop);
+  while (const auto report = next(stop)) {
+    const auto written = write(*report, stop);
     if (stop.stop_requested()) return;
     const auto now = clock_.now();
     if (written) {
       backoff_.reset();
-      written_ = *status;
+      written_ = report->status;
       not_before_ = now + options_.min_interval;
       refresh_at_ = now + options_.refresh;
     } else {
@@ -66,22 +68,24 @@ void Publisher::run(std::stop_token stop) {
   }
 }
 
-std::optional<api::GpuNodeStatus> Publisher::next(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
+std::optional<Publisher::Report> Publisher::next(const std::stop_token& stop) {
+  base::MutexLock lock(mutex_);
   while (true) {
     const auto deadline = facts_ ? std::optional(refresh_at_) : std::nullopt;
-    clock_.wait(lock, changed_, stop, deadline, [this] { return offered_ != seen_; });
-    clock_.wait(lock, changed_, stop, not_before_, [] { return false; });
+    clock_.wait(lock.native(), changed_, stop, deadline,
+                [this]() GPUPOOL_REQUIRES(mutex_) { return offered_ != seen_; });
+    clock_.wait(lock.native(), changed_, stop, not_before_, [] { return false; });
     if (stop.stop_requested()) return std::nullopt;
     seen_ = offered_;
     auto status = make_status(*facts_, options_.plugin_version);
-    if (!written_ || status != *written_ || clock_.now() >= refresh_at_) return status;
+    if (!written_ || status != *written_ || clock_.now() >= refresh_at_)
+      return Report{std::move(status), facts_->telemetry};
   }
 }
 
-base::Result<void> Publisher::write(const api::GpuNodeStatus& status, const std::stop_token& stop) {
+base::Result<void> Publisher::write(const Report& report, const std::stop_token& stop) {
   for (int tries = 1;; ++tries) {
-    auto written = write_once(status, stop);
+    auto written = write_once(report, stop);
     if (written) return written;
     object_.reset();  // whatever it was, what is there now must be read again
     const auto code = written.error().code;
@@ -91,17 +95,18 @@ base::Result<void> Publisher::write(const api::GpuNodeStatus& status, const std:
   }
 }
 
-base::Result<void> Publisher::write_once(api::GpuNodeStatus status, const std::stop_token& stop) {
+base::Result<void> Publisher::write_once(const Report& report, const std::stop_token& stop) {
   if (!object_) {
     auto object = find_or_create(stop);
     if (!object) return tl::unexpected<base::Error>(object.error());
     object_ = std::move(*object);
   }
+  auto status = report.status;
   status.last_report = clock_.wall();
   auto conditions = object_->conditions;
   for (auto& condition : status.conditions) set_condition(conditions, std::move(condition), clock_.wall());
   status.conditions = conditions;
-  const auto body = status_body(object_->resource_version, status);
+  const auto body = status_body(object_->resource_version, status, report.telemetry);
   const auto answer = kube::decode<api::GpuNode>(
       client_.patch(api::GpuNode::kType, {"", options_.node}, kube::PatchType::kMerge, body, "status", stop));
   if (!answer) return tl::unexpected<base::Error>(answer.error());
@@ -119,7 +124,8 @@ base::Result<Publisher::Object> Publisher::find_or_create(const std::stop_token&
     object = kube::decode<api::GpuNode>(
         client_.create(api::GpuNode::kType, "", new_node_body(options_.node, uid), stop));
   } else if (object && !owned_by(*object, uid)) {
-    // The machine has come back as a new Node; with the old owner the object would be collected.
+    // The machine was registered again as a new Node. With the old owner the garbage collector would delete
+    // the GpuNode.
     const auto patch = owner_patch(object->metadata.resource_version, options_.node, uid);
     object = kube::decode<api::GpuNode>(
         client_.patch(api::GpuNode::kType, key, kube::PatchType::kMerge, patch, "", stop));

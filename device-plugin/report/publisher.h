@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/mutex.h"
 #include "kube/client.h"
 #include "report/node_report.h"
 
@@ -24,10 +25,12 @@ struct PublisherOptions {
   base::Duration refresh = std::chrono::seconds(50);      // lastReport is never older than a minute
 };
 
-// Keeps this node's GpuNode as the newest facts say; makes it, owned by the Node, if it is not there. Writes
-// on change, and to refresh lastReport. Without an API server it tries again, ever more slowly, and nothing
-// else of the plugin notices. offer() is thread-safe and never waits for the network; run() is for one
-// thread.
+// Keeps the GpuNode object of this node equal to the newest facts. Creates it, owned by the Node, if it is
+// absent. Writes after a change, at most once per options.min_interval, and every options.refresh to renew
+// lastReport. Telemetry goes with these writes, and is never the reason for one. While the API server does
+// not answer, it tries again with growing pauses, up to 30 s; nothing else in the plugin waits for that.
+//
+// offer() is thread-safe and never blocks on the network; run() is for one thread.
 class Publisher {
  public:
   // Everything referenced must outlive it.
@@ -44,9 +47,14 @@ class Publisher {
     std::vector<api::Condition> conditions;
   };
 
-  std::optional<api::GpuNodeStatus> next(const std::stop_token& stop);
-  base::Result<void> write(const api::GpuNodeStatus& status, const std::stop_token& stop);
-  base::Result<void> write_once(api::GpuNodeStatus status, const std::stop_token& stop);
+  struct Report {
+    api::GpuNodeStatus status;  // without times
+    telemetry::Telemetry telemetry;
+  };
+
+  std::optional<Report> next(const std::stop_token& stop);
+  base::Result<void> write(const Report& report, const std::stop_token& stop);
+  base::Result<void> write_once(const Report& report, const std::stop_token& stop);
   base::Result<Object> find_or_create(const std::stop_token& stop);
   void note(const base::Result<void>& written);
 
@@ -57,10 +65,10 @@ class Publisher {
   base::Counter& succeeded_;
   base::Counter& failed_;
 
-  std::mutex mutex_;
+  base::Mutex mutex_;
   std::condition_variable_any changed_;
-  std::optional<Facts> facts_;
-  std::uint64_t offered_ = 0;
+  std::optional<Facts> facts_ GPUPOOL_GUARDED_BY(mutex_);
+  std::uint64_t offered_ GPUPOOL_GUARDED_BY(mutex_) = 0;
 
   // Of run()'s thread only:
   base::Backoff backoff_;

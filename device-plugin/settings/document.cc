@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "settings/document.h"
 
 #include <yaml-cpp/eventhandler.h>
@@ -15,7 +16,7 @@ constexpr std::size_t kMaxDepth = 16;
 
 std::string at(int line, const std::string& what) { return "line " + std::to_string(line) + ": " + what; }
 
-// Only inside this file; becomes a Result at its border.
+// Thrown and caught in this file only; read_document() turns it into a Result.
 struct BadDocument {
   std::string message;
 };
@@ -92,7 +93,7 @@ class Builder final : public YAML::EventHandler {
       parent.key = std::move(value);
     } else {
       const int line = parent.key->line;
-      // The parser notes where the next token is, which may be lines below.
+      // The parser gives a null the line of the next token, which may be further down.
       if (value.kind == Value::Kind::kNull) value.line = line;
       parent.value.entries.push_back({std::move(parent.key->text), line, std::move(value)});
       parent.key.reset();

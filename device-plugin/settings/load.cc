@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "settings/load.h"
 
-#include "settings/read_file.h"
+#include "base/read_file.h"
 #include "settings/resource_name.h"
 #include "settings/values.h"
 
@@ -42,7 +43,7 @@ base::Result<void> apply_all(const Given& given, Settings& settings) {
 base::Result<Settings> load(const std::string& path, const Given& given) {
   base::Result<Settings> settings;
   if (!path.empty()) {
-    const auto text = read_file(path);
+    const auto text = base::read_file(path, base::kMiB);
     if (!text) return tl::unexpected<base::Error>(text.error());
     settings = parse(*text);
     if (!settings) return base::in_context(settings.error(), path);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "settings/load.h"
 #include "settings/resource_name.h"
 #include "settings/schema.h"
@@ -80,7 +81,7 @@ base::Result<void> take_override(const Value& value, const std::string& path, Ov
   return {};
 }
 
-base::Result<void> take_xids(const Value& value, const std::string& path, std::vector<XidRule>& xids) {
+base::Result<void> take_xids(const Value& value, const std::string& path, std::vector<ErrorRule>& xids) {
   if (value.kind != Value::Kind::kMap)
     return bad_value(value.line, path, "must be a mapping of XIDs to actions");
   Takers takers;
@@ -92,15 +93,15 @@ base::Result<void> take_xids(const Value& value, const std::string& path, std::v
       return bad_value(entry.line, child_path(path, entry.key),
                        "must be an XID, a whole number from 1 to " + std::to_string(kMaxXid));
     }
-    xids[i].xid = static_cast<std::uint64_t>(*xid);
-    takers.emplace_back(entry.key, scalar<XidAction>(xids[i].action, Quotes::kAllowed, to_xid_action));
+    xids[i].code = static_cast<std::uint64_t>(*xid);
+    takers.emplace_back(entry.key, scalar<ErrorAction>(xids[i].action, Quotes::kAllowed, to_error_action));
   }
   return take_entries(value, path, takers);
 }
 
 base::Result<void> take_health(const Value& value, const std::string& path, Settings& settings) {
   const auto xids = [&](const Value& inner, const std::string& inner_path) {
-    return take_xids(inner, inner_path, settings.xids);
+    return take_xids(inner, inner_path, settings.error_rules);
   };
   return take_entries(value, path,
                       {{"recoveryProbes", integer(settings.recovery_probes, 1, kMaxProbes)},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -38,12 +39,13 @@ struct Override {
   bool operator==(const Override&) const = default;
 };
 
-enum class XidAction { kIgnore, kUnhealthy, kUntilReset };
+// What an error that the driver reports does to its GPU.
+enum class ErrorAction { kIgnore, kUnhealthy, kUntilReset };
 
-struct XidRule {
-  std::uint64_t xid = 0;
-  XidAction action = XidAction::kUnhealthy;
-  bool operator==(const XidRule&) const = default;
+struct ErrorRule {
+  std::uint64_t code = 0;  // the vendor's number, such as an XID
+  ErrorAction action = ErrorAction::kUnhealthy;
+  bool operator==(const ErrorRule&) const = default;
 };
 
 struct Passing {              // how a container gets to its GPUs; several at once are possible
@@ -61,11 +63,11 @@ struct Settings {
   Split split;
   std::vector<Override> overrides;     // a later one wins
   bool mig = false;                    // advertise MIG instances
-  std::vector<XidRule> xids;           // over the built-in table
+  std::vector<ErrorRule> error_rules;  // over the vendor's catalogue; the last one for a code wins
   std::int64_t recovery_probes = 3;    // clean ones in a row until a GPU counts as healthy again
   std::int64_t recovery_seconds = 10;  // and at least this long after its last trouble
   Passing passing;
-  std::string cdi_prefix = "nvidia.com/gpu";
+  std::string cdi_prefix;         // empty: the vendor's
   std::string driver_root = "/";  // where device nodes lie on the node
   bool operator==(const Settings&) const = default;
 };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "settings/values.h"
 
 #include <algorithm>
@@ -72,10 +73,10 @@ base::Result<Policy> to_policy(const std::string& text) {
   return bad("must be pack, spread or distinct, not '" + text + "'");
 }
 
-base::Result<XidAction> to_xid_action(const std::string& text) {
-  if (text == "ignore") return XidAction::kIgnore;
-  if (text == "unhealthy") return XidAction::kUnhealthy;
-  if (text == "untilReset") return XidAction::kUntilReset;
+base::Result<ErrorAction> to_error_action(const std::string& text) {
+  if (text == "ignore") return ErrorAction::kIgnore;
+  if (text == "unhealthy") return ErrorAction::kUnhealthy;
+  if (text == "untilReset") return ErrorAction::kUntilReset;
   return bad("must be ignore, unhealthy or untilReset, not '" + text + "'");
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ base::Result<std::int64_t> to_integer(const std::string& text, std::int64_t leas
 base::Result<Milli> to_scaling(const std::string& text);
 base::Result<bool> to_bool(const std::string& text);
 base::Result<Policy> to_policy(const std::string& text);
-base::Result<XidAction> to_xid_action(const std::string& text);
+base::Result<ErrorAction> to_error_action(const std::string& text);
 base::Result<std::string> to_cdi_prefix(const std::string& text);
 base::Result<std::string> to_directory(const std::string& text);
 

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slices/cut.h"
+
 #include "slices/match.h"
 #include "slices/notes.h"
-#include "slices/plan_table.h"
 
 namespace gpupool::slices {
 namespace {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 
 #include "inventory/gpu.h"
-#include "slices/plan_table.h"
+#include "slices/cut.h"
 
 namespace gpupool::slices {
 

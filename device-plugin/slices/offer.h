@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -15,7 +16,8 @@ struct Offer {
 };
 
 bool is_mig(const Slice& slice);
-// Same resource, same devices of the same sizes; health and what may be renumbered do not count.
+// Whether both have the same resources with the same devices of the same sizes. Health and what may be
+// renumbered (index, minor number) are not compared.
 bool same_cut(const std::vector<Offer>& one, const std::vector<Offer>& other);
 // What `uuid` contributes to the table, in order of resource name.
 std::vector<Offer> offers_of(const Table& table, const std::string& uuid);

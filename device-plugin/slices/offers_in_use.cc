@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "slices/offers_in_use.h"
 
 #include <algorithm>

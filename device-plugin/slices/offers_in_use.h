@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <set>
@@ -9,9 +10,9 @@
 
 namespace gpupool::slices {
 
-// For a GPU that nobody remembers the cut of: the slices of it that containers hold, if one of them is none
-// of the wanted ones. Their sizes are unknown (those of the wanted are put in), so nothing else of this GPU
-// may be given out beside them. Empty if all fit what is wanted.
+// The slices that containers hold of a GPU whose earlier cut is unknown (the state file was lost). Empty if
+// all of them exist in `wanted` too. Otherwise only the slices in use are returned, and no others of this GPU
+// may be given out: the sizes of those in use are unknown, so the sizes of `wanted` stand in for them.
 std::vector<Offer> offers_in_use(const inventory::Gpu& gpu, const std::vector<Offer>& wanted,
                                  const std::set<std::string>& in_use);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "slices/plan_table.h"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ class Planner {
 
   base::Result<Planned> plan(const inventory::Inventory& inventory) {
     for (const inventory::Gpu& gpu : inventory.gpus) {
-      auto wanted = wanted_offers(gpu, settings_, now_.node, planned_.notes);
+      auto wanted = wanted_offers(gpu, settings_, now_.names, now_.node, planned_.notes);
       if (!wanted) return tl::unexpected<base::Error>(wanted.error());
       add_listed(gpu, std::move(*wanted));
     }
@@ -53,7 +54,7 @@ class Planner {
  private:
   bool used(const Slice& slice) const { return now_.in_use.contains(slice.id); }
 
-  std::string sickness(const std::string& uuid) const {
+  std::string reason_of(const std::string& uuid) const {
     const auto found = now_.unhealthy.find(uuid);
     return found == now_.unhealthy.end() ? std::string() : found->second;
   }
@@ -70,13 +71,14 @@ class Planner {
       retire(gpu, old);
     } else {
       old = std::move(wanted);
-      set_health(old, sickness(gpu.uuid));
+      set_health(old, reason_of(gpu.uuid));
     }
     add(std::move(old));
   }
 
-  // A new cut may come when every slice of the old one was offered to nobody in the last table, and none is
-  // held now. Instances of MIG are apart from each other and come and go by themselves.
+  // The new cut may come when no old slice could be allocated since the last table (all of them were
+  // unhealthy) and no container holds one now. MIG instances do not depend on each other, so they come and go
+  // one by one.
   bool must_keep(const std::vector<Offer>& old, const std::vector<Offer>& wanted) const {
     if (old.empty() || same_cut(old, wanted) || (any_mig(old) && any_mig(wanted))) return false;
     if (!now_.in_use_known) return true;
@@ -86,7 +88,7 @@ class Planner {
   void retire(const inventory::Gpu& gpu, std::vector<Offer>& old) {
     planned_.waiting = true;
     std::int64_t held = 0;
-    const std::string sick = sickness(gpu.uuid);
+    const std::string unhealthy = reason_of(gpu.uuid);
     for (Offer& offer : old) {
       const SlicedGpu before = offer.gpu;
       offer.gpu = physical(gpu);
@@ -95,10 +97,10 @@ class Planner {
       for (Slice& slice : offer.slices) {
         const bool stays = used(slice);
         held += stays ? 1 : 0;
-        // While nobody knows what is in use, nothing changes but the health of the GPU.
+        // While podresources cannot be read, only the health of the GPU changes anything.
         const bool was_ending = !now_.in_use_known && slice.unhealthy_reason == kEnds;
         const bool ends = now_.in_use_known ? !stays : was_ending;
-        slice.unhealthy_reason = !sick.empty() ? sick : ends ? kEnds : "";
+        slice.unhealthy_reason = !unhealthy.empty() ? unhealthy : ends ? kEnds : "";
         slice.healthy = slice.unhealthy_reason.empty();
       }
     }
@@ -119,16 +121,17 @@ class Planner {
 
   void add_unlisted(const SlicedGpu& gpu) {
     std::vector<Offer> old = offers_of(now_.previous, gpu.uuid);
-    const std::string sick = sickness(gpu.uuid);
+    const std::string why = reason_of(gpu.uuid);
     const bool held = !now_.in_use_known || any_slice(old, [&](const Slice& slice) { return used(slice); });
-    if (sick.empty() && !held) return;
-    set_health(old, sick.empty() ? "the driver no longer lists its GPU" : sick);
+    if (why.empty() && !held) return;
+    set_health(old, why.empty() ? "the driver no longer lists its GPU" : why);
     planned_.notes.push_back("GPU " + std::to_string(gpu.index) + " (" + gpu.uuid +
                              ") is gone; its slices stay listed as unhealthy");
     add(std::move(old));
   }
 
-  // Of an override for all nodes nobody can say that it is wrong.
+  // An override without a node may be meant for a GPU of another node, so only overrides of this node are
+  // looked at.
   void note_useless_overrides(const inventory::Inventory& inventory) {
     for (std::size_t i = 0; i < settings_.overrides.size(); ++i) {
       const settings::Match& match = settings_.overrides[i].match;

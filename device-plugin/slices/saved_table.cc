@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "slices/saved_table.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ struct Saved {
   std::vector<SavedResource> resources;
 };
 
-// Sums of such numbers fit, whatever a damaged file holds.
+// Sums of numbers up to this limit do not overflow, even if the file is damaged.
 bool is_sane(std::int64_t number) { return number >= -1 && number <= (std::int64_t{1} << 30); }
 
 bool is_sane(const SlicedGpu& gpu) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,8 @@ struct Resource {
   bool operator==(const Resource&) const = default;
 };
 
-// All that this node advertises at one moment. Immutable once published.
+// All that this node advertises at one moment. Immutable once published (LatestTable), so threads share it
+// without locks.
 struct Table {
   std::vector<Resource> resources;  // in order of name
   bool operator==(const Table&) const = default;

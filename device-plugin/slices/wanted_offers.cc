@@ -1,21 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "slices/wanted_offers.h"
 
 #include <algorithm>
 #include <map>
 
+#include "slices/cut.h"
 #include "slices/notes.h"
-#include "slices/plan_table.h"
 
 namespace gpupool::slices {
 namespace {
 
 constexpr settings::Split kWhole{.count = 1, .memory_scaling = 1000, .core_scaling = 1000};
 
-Offer sliced(const inventory::Gpu& gpu, const settings::Settings& settings, const settings::Split& split,
-             const Cut& cut) {
+Offer sliced(const inventory::Gpu& gpu, const settings::Settings& settings, const ResourceNames& names,
+             const settings::Split& split, const Cut& cut) {
   const bool whole = split == kWhole;
   Offer offer{settings.resource_name, physical(gpu), {}};
-  if (offer.resource.empty()) offer.resource = whole ? kWholeResource : kSliceResource;
+  if (offer.resource.empty()) offer.resource = whole ? names.whole : kSliceResource;
   offer.gpu.split_count = cut.count;
   offer.gpu.limited = !whole;
   for (std::int64_t ordinal = 0; ordinal < cut.count; ++ordinal) {
@@ -31,17 +32,18 @@ Offer sliced(const inventory::Gpu& gpu, const settings::Settings& settings, cons
   return offer;
 }
 
-std::string mig_resource(std::string profile) {
+std::string mig_resource(const ResourceNames& names, std::string profile) {
   std::replace(profile.begin(), profile.end(), '+', '.');
-  return kMigResourcePrefix + profile;
+  return names.partition_prefix + profile;
 }
 
-// A MIG instance is limited by the hardware, and its container sees nothing but it: all cores are its own.
-std::vector<Offer> mig_offers(const inventory::Gpu& gpu) {
+// The hardware limits a MIG instance, and its container sees nothing else: it has 100 percent of the cores it
+// sees.
+std::vector<Offer> mig_offers(const inventory::Gpu& gpu, const ResourceNames& names) {
   std::map<std::string, Offer> by_resource;
   std::int64_t ordinal = 0;
   for (const inventory::MigInstance& instance : gpu.mig_instances) {
-    const std::string name = mig_resource(instance.profile);
+    const std::string name = mig_resource(names, instance.profile);
     Offer& offer = by_resource.try_emplace(name, Offer{name, physical(gpu), {}}).first->second;
     Slice slice;
     slice.id = instance.uuid;
@@ -79,21 +81,22 @@ SlicedGpu physical(const inventory::Gpu& gpu) {
 }
 
 base::Result<std::vector<Offer>> wanted_offers(const inventory::Gpu& gpu, const settings::Settings& settings,
-                                               const std::string& node, std::vector<std::string>& notes) {
+                                               const ResourceNames& names, const std::string& node,
+                                               std::vector<std::string>& notes) {
   std::vector<Offer> offers;
   if (gpu.mig_enabled && !settings.mig) {
     notes.push_back(describe(gpu) + " is in MIG mode and left out; 'mig: true' advertises its instances");
     return offers;
   }
   if (gpu.mig_enabled) {
-    offers = mig_offers(gpu);
+    offers = mig_offers(gpu, names);
     if (offers.empty()) notes.push_back(describe(gpu) + " is in MIG mode and has no instances");
   } else {
     const settings::Split split = split_of(settings, node, gpu);
     const auto parts = cut(gpu.memory_mib, split);
     if (!parts) return base::in_context(parts.error(), describe(gpu));
     if (std::string note = cut_note(gpu, split, *parts); !note.empty()) notes.push_back(std::move(note));
-    offers.push_back(sliced(gpu, settings, split, *parts));
+    offers.push_back(sliced(gpu, settings, names, split, *parts));
   }
   if (ids_fit(offers)) return offers;
   notes.push_back(describe(gpu) + " is left out: the kubelet takes device IDs of 63 characters at most");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -7,19 +8,18 @@
 #include "inventory/gpu.h"
 #include "settings/settings.h"
 #include "slices/offer.h"
+#include "slices/resource_names.h"
 
 namespace gpupool::slices {
 
-inline constexpr const char* kSliceResource = "gpupool.dev/vgpu";
-inline constexpr const char* kWholeResource = "nvidia.com/gpu";
-inline constexpr const char* kMigResourcePrefix = "nvidia.com/mig-";
 // The kubelet's limit for the ID of a device.
 inline constexpr std::size_t kMaxIdLength = 63;
 
-// What the settings make of a GPU, all of it healthy and as if nothing had been there before. In order of
-// resource name. Adds to `notes` what its owner should know.
+// Cuts one GPU as the settings say: all slices healthy, without regard to earlier tables. Sorted by resource
+// name. Adds to `notes` what the owner of the machine should know. Pure.
 base::Result<std::vector<Offer>> wanted_offers(const inventory::Gpu& gpu, const settings::Settings& settings,
-                                               const std::string& node, std::vector<std::string>& notes);
+                                               const ResourceNames& names, const std::string& node,
+                                               std::vector<std::string>& notes);
 
 SlicedGpu physical(const inventory::Gpu& gpu);
 
