@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 
 namespace gpupool::launcher {
 
-// What waits are measured with: it does not jump.
+// The clock for waits: it does not jump when the time is set.
 using Clock = std::chrono::steady_clock;
 
 // For poll(2): never negative, at most as long as it can wait.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <sys/types.h>
@@ -9,7 +10,8 @@ namespace gpupool::launcher {
 // From now on, processes whose parents die become children of this one, also when it is not PID 1.
 void adopt_orphans();
 
-// Takes the end of one child that has ended: its id and wait status. Nothing when none has.
+// Reaps one child that has ended: its process ID and wait status. Nothing when none has ended. Does not
+// block.
 struct Reaped {
   pid_t pid = 0;
   int status = 0;
@@ -22,8 +24,8 @@ bool group_exists(pid_t group);
 // True while `pid` is a process that this one started, directly or through others. Needs /proc.
 bool is_descendant(pid_t pid);
 
-// Kills every process of `group` and every child that is left, also those that orphans among them leave to
-// us, and reaps them.
+// Kills every process of `group` and every other child, also orphans that become our children meanwhile, and
+// reaps them.
 void kill_leftovers(pid_t group);
 
 }  // namespace gpupool::launcher

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/file_io.h"
 
 #include <fcntl.h>
@@ -7,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "launcher/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace gpupool::launcher {
 
@@ -30,7 +31,7 @@ bool write_all(int fd, std::string_view bytes) {
 }
 
 std::optional<std::string> read_file(const std::string& path, std::size_t limit) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return std::nullopt;
   std::string text;
   std::array<char, 4096> block{};
@@ -46,7 +47,7 @@ std::optional<std::string> read_file(const std::string& path, std::size_t limit)
 }
 
 Expected<void> sync_directory(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.valid() || ::fsync(fd.get()) != 0) return failure(with_errno("cannot sync " + path, errno));
   return {};
 }

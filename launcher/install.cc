@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/install.h"
 
 #include <fcntl.h>
@@ -9,18 +10,18 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/unique_fd.h"
 #include "launcher/file_io.h"
-#include "launcher/unique_fd.h"
 
 namespace gpupool::launcher {
 namespace {
 
 // An image with nothing else in it may lack /proc; then the name given to execve is all there is.
-UniqueFd open_self() {
-  UniqueFd self(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+base::UniqueFd open_self() {
+  base::UniqueFd self(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   if (self.valid()) return self;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): getauxval returns addresses as numbers
-  return UniqueFd(::open(reinterpret_cast<const char*>(::getauxval(AT_EXECFN)), O_RDONLY | O_CLOEXEC));
+  return base::UniqueFd(::open(reinterpret_cast<const char*>(::getauxval(AT_EXECFN)), O_RDONLY | O_CLOEXEC));
 }
 
 bool copy_all(int from, int to) {
@@ -35,11 +36,11 @@ bool copy_all(int from, int to) {
 }  // namespace
 
 Expected<void> install_into(const std::string& directory) {
-  const UniqueFd self = open_self();
+  const base::UniqueFd self = open_self();
   if (!self.valid()) return failure(with_errno("cannot open this program", errno));
   const std::string target = directory + "/gpupool-launch";
   const std::string temporary = directory + "/.gpupool-launch." + std::to_string(::getpid());
-  const UniqueFd out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700));
+  const base::UniqueFd out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700));
   if (!out.valid()) return failure(with_errno("cannot create " + temporary, errno));
   // By descriptor, so that the umask does not matter.
   if (copy_all(self.get(), out.get()) && ::fchmod(out.get(), 0755) == 0 && ::fsync(out.get()) == 0 &&

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/log.h"
 
 #include <unistd.h>
@@ -12,7 +13,7 @@ void log_line(std::string_view line) {
   std::string text = "gpupool-launch: ";
   text += line;
   text += '\n';
-  // Nobody is left to tell when stderr itself is broken.
+  // A failure cannot be reported when stderr itself is broken.
   (void)write_all(STDERR_FILENO, text);
 }
 

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <string>
 #include <vector>
 
+#include "launcher/env_command.h"
 #include "launcher/file_io.h"
 #include "launcher/install.h"
 #include "launcher/log.h"
@@ -17,7 +19,7 @@ namespace {
 
 constexpr int kExitInstallFailed = 1;
 
-// Descriptors opened later must not land on 0, 1 or 2 and be taken for the streams.
+// Makes sure that 0, 1 and 2 are open, so that no later descriptor is taken for a standard stream.
 void fill_standard_descriptors() {
   int fd = 0;
   do {
@@ -53,6 +55,12 @@ int run_main(const std::vector<std::string>& arguments) {
   return usage_error(options.error());
 }
 
+int env_main(const std::vector<std::string>& arguments) {
+  const std::vector<std::string> environment = take_environment();
+  const Expected<EnvOptions> options = parse_env(arguments);
+  return options ? run_env(*options, environment) : usage_error(options.error());
+}
+
 int install_main(const std::vector<std::string>& arguments) {
   if (arguments.size() != 1) return usage_error("install: takes one directory");
   const Expected<void> installed = install_into(arguments.front());
@@ -62,13 +70,14 @@ int install_main(const std::vector<std::string>& arguments) {
 }
 
 int dispatch(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) return usage_error("needs run, install, --help or --version");
+  if (arguments.empty()) return usage_error("needs run, env, install, --help or --version");
   const std::string& verb = arguments.front();
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
   const bool asks_help = verb == "--help" || verb == "-h" || (!rest.empty() && rest.front() == "--help");
   if (asks_help) return print(help_text());
   if (verb == "--version") return print(version_text());
   if (verb == "run") return run_main(rest);
+  if (verb == "env") return env_main(rest);
   if (verb == "install") return install_main(rest);
   return usage_error((verb.starts_with("-") ? "unknown flag " : "unknown command ") + verb);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/master_wait.h"
 
 #include <poll.h>
@@ -31,8 +32,8 @@ constexpr milliseconds kTellAfter{10'000};
 struct Asking {
   std::string host;
   int port = 0;
-  UniqueFd ready{::eventfd(0, EFD_CLOEXEC)};
-  UniqueFd stop{::eventfd(0, EFD_CLOEXEC)};
+  base::UniqueFd ready{::eventfd(0, EFD_CLOEXEC)};
+  base::UniqueFd stop{::eventfd(0, EFD_CLOEXEC)};
   std::mutex mutex;
   std::string problem;  // guarded by mutex
 
@@ -46,14 +47,14 @@ struct Asking {
   }
 };
 
-void signal_event(const UniqueFd& event) {
+void signal_event(const base::UniqueFd& event) {
   const std::uint64_t one = 1;
   // Writing 1 to a fresh eventfd cannot fail.
   (void)!::write(event.get(), &one, sizeof one);
 }
 
 // True when `event` was signalled within `timeout`.
-bool wait_event(const UniqueFd& event, milliseconds timeout) {
+bool wait_event(const base::UniqueFd& event, milliseconds timeout) {
   pollfd readable{event.get(), POLLIN, 0};
   return ::poll(&readable, 1, static_cast<int>(timeout.count())) > 0;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/output_relay.h"
 
 #include <fcntl.h>
@@ -31,25 +32,25 @@ bool writable_now(int fd) {
 
 }  // namespace
 
-Expected<UniqueFd> OutputRelay::open_stream(int to, std::size_t index) {
+Expected<base::UniqueFd> OutputRelay::open_stream(int to, std::size_t index) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) return failure(with_errno("cannot make a pipe", errno));
   Stream stream;
-  stream.from = UniqueFd(ends[0]);
+  stream.from = base::UniqueFd(ends[0]);
   stream.to = to;
   stream.index = index;
   // Our end only: the command's end must block as usual.
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   streams_.push_back(std::move(stream));
-  return UniqueFd(ends[1]);
+  return base::UniqueFd(ends[1]);
 }
 
 Expected<void> OutputRelay::open() {
-  Expected<UniqueFd> out = open_stream(STDOUT_FILENO, 0);
+  Expected<base::UniqueFd> out = open_stream(STDOUT_FILENO, 0);
   if (!out) return failure(out.error());
   command_stdout_ = std::move(*out);
   if (same_file(STDOUT_FILENO, STDERR_FILENO)) return {};
-  Expected<UniqueFd> err = open_stream(STDERR_FILENO, 1);
+  Expected<base::UniqueFd> err = open_stream(STDERR_FILENO, 1);
   if (!err) return failure(err.error());
   command_stderr_ = std::move(*err);
   return {};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <poll.h>
@@ -6,15 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "launcher/expected.h"
 #include "launcher/tail_buffer.h"
-#include "launcher/unique_fd.h"
 
 namespace gpupool::launcher {
 
-// Carries what the command prints to the launcher's own stdout and stderr, byte for byte, and shows it to a
-// TailBuffer on the way. Never blocks: a slow reader slows the command through the pipes, as without a
-// launcher, and signals still pass. Not thread safe.
+// Carries what the command prints to the launcher's own stdout and stderr, byte for byte, and copies it to a
+// TailBuffer. Never blocks: if the reader outside is slow, the pipes fill and slow the command, as they would
+// without a launcher. Called from the Supervisor's poll() loop; not thread-safe. `tail` outlives it.
 class OutputRelay {
  public:
   explicit OutputRelay(TailBuffer& tail) : tail_(tail) {}
@@ -43,7 +44,7 @@ class OutputRelay {
 
  private:
   struct Stream {
-    UniqueFd from;
+    base::UniqueFd from;
     int to = -1;
     std::size_t index = 0;
     std::string pending;
@@ -52,14 +53,14 @@ class OutputRelay {
     [[nodiscard]] std::size_t left() const { return pending.size() - written; }
   };
 
-  Expected<UniqueFd> open_stream(int to, std::size_t index);
+  Expected<base::UniqueFd> open_stream(int to, std::size_t index);
   void pump(std::size_t read_limit);
   bool read_some(Stream& stream);
   static bool write_some(Stream& stream);
 
   TailBuffer& tail_;
-  UniqueFd command_stdout_;
-  UniqueFd command_stderr_;
+  base::UniqueFd command_stdout_;
+  base::UniqueFd command_stderr_;
   std::vector<Stream> streams_;
 };
 

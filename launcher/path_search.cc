@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/path_search.h"
 
 namespace gpupool::launcher {
@@ -15,6 +16,14 @@ std::vector<std::string> path_candidates(const std::string& command, const std::
     if (colon == std::string::npos) return candidates;
     from = colon + 1;
   }
+}
+
+std::string_view search_path(const std::vector<std::string>& environment) {
+  constexpr std::string_view kName = "PATH=";
+  for (const std::string& variable : environment) {
+    if (variable.starts_with(kName)) return std::string_view(variable).substr(kName.size());
+  }
+  return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 }
 
 }  // namespace gpupool::launcher

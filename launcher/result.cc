@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/result.h"
 
 #include <algorithm>
@@ -8,20 +9,21 @@
 namespace gpupool::launcher {
 namespace {
 
-constexpr std::size_t kMaxReasonBytes = 64;
-constexpr std::size_t kMaxMessageBytes = 512;
+namespace format = api::worker_result;
+
 constexpr std::string_view kExitCodeKey = "\"exitCode\":";
+static_assert(kExitCodeKey.substr(1, kExitCodeKey.size() - 3) == format::kExitCodeField);
 
 std::string_view name_of(Outcome outcome) {
   switch (outcome) {
     case Outcome::kExited:
-      return "exited";
+      return format::kExited;
     case Outcome::kSignaled:
-      return "signaled";
+      return format::kSignaled;
     case Outcome::kNotStarted:
-      return "notStarted";
+      return format::kNotStarted;
     case Outcome::kInterrupted:
-      return "interrupted";
+      return format::kInterrupted;
   }
   return "";
 }
@@ -81,16 +83,29 @@ constexpr std::string_view kLongestNumbers =
     R"("rank":2147483647})";
 static_assert(kLongestNumbers.size() <= kMinResultBytes);
 
+void add_text(std::string& json, std::string_view key, std::string_view escaped_value) {
+  json += ",\"";
+  json += key;
+  json += "\":\"";
+  json += escaped_value;
+  json += '"';
+}
+
 std::string numbers(const Result& result) {
-  std::string json = "{\"version\":1,\"outcome\":\"";
-  json += name_of(result.outcome);
-  json += "\",";
-  json += kExitCodeKey;
-  json += std::to_string(result.exit_code);
-  if (result.signal) json += ",\"signal\":" + std::to_string(*result.signal);
-  if (result.stop_signal) json += ",\"stopSignal\":" + std::to_string(*result.stop_signal);
-  json += ",\"attempt\":" + std::to_string(result.attempt);
-  json += ",\"rank\":" + std::to_string(result.rank);
+  std::string json;
+  const auto add = [&json](std::string_view key, int number) {
+    json += json.empty() ? "{\"" : ",\"";
+    json += key;
+    json += "\":";
+    json += std::to_string(number);
+  };
+  add(format::kVersionField, format::kVersion);
+  add_text(json, format::kOutcomeField, name_of(result.outcome));
+  add(format::kExitCodeField, result.exit_code);
+  if (result.signal) add(format::kSignalField, *result.signal);
+  if (result.stop_signal) add(format::kStopSignalField, *result.stop_signal);
+  add(format::kAttemptField, result.attempt);
+  add(format::kRankField, result.rank);
   return json;
 }
 
@@ -102,14 +117,6 @@ std::optional<std::size_t> room_for(std::string_view key, const std::string& jso
   return limit - size;
 }
 
-void add_text(std::string& json, std::string_view key, std::string_view escaped_value) {
-  json += ",\"";
-  json += key;
-  json += "\":\"";
-  json += escaped_value;
-  json += '"';
-}
-
 // False when there was no room for all of it, and nothing was added.
 bool add_time(std::string& json, std::string_view key, const std::string& time, std::size_t limit) {
   if (room_for(key, json, limit).value_or(0) < time.size()) return false;
@@ -118,20 +125,22 @@ bool add_time(std::string& json, std::string_view key, const std::string& time, 
 }
 
 void add_times(std::string& json, const Result& result, std::size_t limit) {
-  if (!add_time(json, "finishedAt", result.finished_at, limit)) return;
-  if (!result.started_at.empty()) add_time(json, "startedAt", result.started_at, limit);
+  if (!add_time(json, format::kFinishedAtField, result.finished_at, limit)) return;
+  if (!result.started_at.empty()) add_time(json, format::kStartedAtField, result.started_at, limit);
 }
 
 void add_texts(std::string& json, const Result& result, std::size_t limit) {
-  const std::optional<std::size_t> reason_room = room_for("reason", json, limit);
+  const std::optional<std::size_t> reason_room = room_for(format::kReasonField, json, limit);
   if (!reason_room) return;
-  add_text(json, "reason", escaped_front(result.reason, std::min(*reason_room, kMaxReasonBytes)));
-  const std::optional<std::size_t> message_room = room_for("message", json, limit);
+  add_text(json, format::kReasonField,
+           escaped_front(result.reason, std::min<std::size_t>(*reason_room, format::kMaxReasonBytes)));
+  const std::optional<std::size_t> message_room = room_for(format::kMessageField, json, limit);
   if (!message_room) return;
-  add_text(json, "message", escaped_front(result.message, std::min(*message_room, kMaxMessageBytes)));
-  const std::optional<std::size_t> tail_room = room_for("tail", json, limit);
+  add_text(json, format::kMessageField,
+           escaped_front(result.message, std::min<std::size_t>(*message_room, format::kMaxMessageBytes)));
+  const std::optional<std::size_t> tail_room = room_for(format::kTailField, json, limit);
   if (!tail_room) return;
-  add_text(json, "tail", escaped_end(result.tail, std::min(*tail_room, kMaxTailBytes)));
+  add_text(json, format::kTailField, escaped_end(result.tail, std::min(*tail_room, kMaxTailBytes)));
 }
 
 }  // namespace

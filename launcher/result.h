@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "api/worker_result_format.h"
 
 namespace gpupool::launcher {
 
@@ -23,7 +26,9 @@ enum class Outcome {
   kInterrupted,  // the command was started, and the launcher died before the end
 };
 
-// What the operator reads. Text must be valid UTF-8 (see clean_text).
+// What the operator reads, in the format of api/worker_result_format.h.
+//
+// REQUIRES: texts are valid UTF-8 (see clean_text).
 struct Result {
   int attempt = 0;
   int rank = 0;
@@ -38,15 +43,15 @@ struct Result {
   std::string finished_at;  // RFC 3339
 };
 
-// Kubernetes cuts termination messages at 4096 bytes, and those of a pod's containers at 12 KiB divided by
-// their number.
-inline constexpr int kMinResultBytes = 128;
-inline constexpr int kMaxResultBytes = 3072;
-inline constexpr std::size_t kMaxTailBytes = 2048;
+inline constexpr int kMinResultBytes = api::worker_result::kMinBytes;
+inline constexpr int kMaxResultBytes = api::worker_result::kMaxBytes;
+inline constexpr std::size_t kMaxTailBytes = api::worker_result::kMaxTailBytes;
 
-// One line of JSON of at most `limit` bytes, which is kMinResultBytes or more. Outcome, exit code, signals,
-// attempt and rank are always there. Where space is short, the tail loses lines from its start first; then
-// message and then reason are cut at their end; then the times are left out, the start before the end.
+// The result as one line of JSON of at most `limit` bytes. Outcome, exit code, signals, attempt and rank are
+// always there. Where space is short, the tail loses lines from its start first; then the message and then
+// the reason are cut at their end; then the times are left out, first the start.
+//
+// REQUIRES: limit >= kMinResultBytes.
 std::string to_json(const Result& result, std::size_t limit);
 
 // The exit code in a result written by to_json; nothing when `json` is not one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/run.h"
 
 #include <sys/wait.h>
@@ -5,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <optional>
 #include <string_view>
 
@@ -13,9 +15,11 @@
 #include "launcher/hold.h"
 #include "launcher/log.h"
 #include "launcher/master_wait.h"
+#include "launcher/path_search.h"
 #include "launcher/result.h"
 #include "launcher/spawn.h"
 #include "launcher/state_dir.h"
+#include "launcher/stored_env.h"
 #include "launcher/supervise.h"
 #include "launcher/termination_log.h"
 #include "launcher/timestamp.h"
@@ -32,14 +36,6 @@ std::string signal_name(int signal) {
   return name == nullptr ? "signal " + std::to_string(signal) : std::string("SIG") + name;
 }
 
-std::string_view search_path(const std::vector<std::string>& environment) {
-  constexpr std::string_view kName = "PATH=";
-  for (const std::string& variable : environment) {
-    if (variable.starts_with(kName)) return std::string_view(variable).substr(kName.size());
-  }
-  return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-}
-
 class Run {
  public:
   Run(const Options& options, const std::vector<std::string>& environment)
@@ -49,6 +45,9 @@ class Run {
     if (const std::optional<std::string> stored = state_.stored_result()) return repeat(*stored);
     if (const Expected<void> reserved = state_.reserve(); !reserved) return fail(reserved.error());
     if (const std::optional<std::string> marked_at = state_.marked_at()) return interrupted(*marked_at);
+    variables_ = worker_environment(options_);
+    if (const Expected<void> stored = store_env(options_.state_dir, variables_); !stored)
+      log_line(stored.error());
     adopt_orphans();
     const MasterWait wait = wait_for_master(options_, inbox_);
     if (wait.state == MasterState::kTimedOut) {
@@ -120,13 +119,13 @@ class Run {
     write_termination_log(options_.termination_log, stored);
     log_line("the command has ended with exit code " + std::to_string(exit_code) +
              " and is not run again; its output is in the logs of the container's first start");
-    const bool master = options_.node_rank == 0 && options_.nodes > 1;
+    const bool master = options_.node_rank == 0 && options_.nodes > 1 && options_.master_timeout_seconds > 0;
     hold_result(master && exit_code == 0 ? std::optional(options_.master_port) : std::nullopt);
     return exit_code;
   }
 
-  // The result may be lost where it was written: a kubelet forgets containers that ended long ago. So this
-  // ends again and again, and each start writes it anew.
+  // A kubelet forgets containers that ended long ago, and with them the result. So this container ends again
+  // and again, and each start writes the result anew.
   void hold_result(std::optional<int> port = std::nullopt) {
     if (!options_.hold) return;
     const WallTime now = std::chrono::system_clock::now();
@@ -138,15 +137,15 @@ class Run {
     TailBuffer tail(kTailCapacity);
     OutputRelay relay(tail);
     if (const Expected<void> opened = relay.open(); !opened) return fail(opened.error());
-    started_at_ = rfc3339_now();
+    started_at_ = rfc3339(std::time(nullptr));
     if (const Expected<void> marked = state_.mark(); !marked) return fail(marked.error());
 
-    const SpawnRequest request{
-        options_.command, merged_environment(environment_, worker_environment(options_)),
-        std::string(search_path(environment_)), relay.command_stdout(), relay.command_stderr()};
-    const std::variant<pid_t, SpawnFailure> spawned = spawn(request, inbox_);
+    const SpawnRequest request{options_.command, merged_environment(environment_, variables_),
+                               std::string(search_path(environment_)), relay.command_stdout(),
+                               relay.command_stderr()};
+    const std::variant<pid_t, ExecFailure> spawned = spawn(request, inbox_);
     relay.close_command_ends();
-    if (const auto* failed = std::get_if<SpawnFailure>(&spawned)) {
+    if (const auto* failed = std::get_if<ExecFailure>(&spawned)) {
       return not_started(failed->exit_code, reason_of(failed->exit_code), failed->message);
     }
     int exit_code = 0;
@@ -185,6 +184,7 @@ class Run {
   const std::vector<std::string>& environment_;
   SignalInbox inbox_;
   StateDir state_;
+  EnvironmentEntries variables_;
   std::string started_at_;
 };
 

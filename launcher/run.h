@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -7,9 +8,10 @@
 
 namespace gpupool::launcher {
 
-// Runs the command if no earlier start did, else repeats the earlier result. `environment` is this process's
-// own
-// ("NAME=value"). Returns the exit status for this process. Call once, from the main thread.
+// Runs the command if no earlier start of this container did; otherwise repeats the earlier result.
+// environment: of this process, as "NAME=value". Returns the exit status for this process.
+//
+// REQUIRES: called once, from the main thread, before any other thread is started.
 int run(const Options& options, const std::vector<std::string>& environment);
 
 // Leaves a result for a start whose arguments cannot be used.

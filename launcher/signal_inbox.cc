@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/signal_inbox.h"
 
 #include <poll.h>
@@ -15,11 +16,11 @@ SignalInbox::SignalInbox() {
   for (const int fault : {SIGILL, SIGABRT, SIGFPE, SIGSEGV, SIGBUS, SIGTRAP, SIGSYS})
     ::sigdelset(&taken, fault);
   ::pthread_sigmask(SIG_BLOCK, &taken, &found_mask_);
-  // Found ignored, it would hide how children end.
+  // If SIGCHLD were ignored, the kernel would reap children and their exit status would be lost.
   struct sigaction action{};
   action.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &action, &found_child_);
-  fd_ = UniqueFd(::signalfd(-1, &taken, SFD_NONBLOCK | SFD_CLOEXEC));
+  fd_ = base::UniqueFd(::signalfd(-1, &taken, SFD_NONBLOCK | SFD_CLOEXEC));
 }
 
 std::optional<ReceivedSignal> SignalInbox::next() {

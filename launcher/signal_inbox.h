@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <csignal>
 #include <optional>
 
+#include "base/unique_fd.h"
 #include "launcher/deadline.h"
 #include "launcher/signal_origin.h"
-#include "launcher/unique_fd.h"
 
 namespace gpupool::launcher {
 
@@ -17,9 +18,11 @@ struct ReceivedSignal {
   SignalSender sender;
 };
 
-// Takes over the process's signals: all but those that a fault raises are blocked and read from a descriptor.
-// As PID 1 this matters twice: the kernel drops signals that PID 1 neither handles nor blocks. Construct
-// once, before any thread is started. Not thread safe.
+// Takes over the signals of the process: all but those that a fault raises are blocked and read from a
+// descriptor. This matters doubly for PID 1: the kernel drops signals that PID 1 neither handles nor blocks.
+// Not thread-safe.
+//
+// REQUIRES: constructed once, before any other thread is started.
 class SignalInbox {
  public:
   SignalInbox();
@@ -37,7 +40,7 @@ class SignalInbox {
   void restore_for_exec() const;
 
  private:
-  UniqueFd fd_;
+  base::UniqueFd fd_;
   sigset_t found_mask_{};
   struct sigaction found_child_{};
 };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/spawn.h"
 
 #include <fcntl.h>
@@ -7,21 +8,13 @@
 
 #include <cerrno>
 
+#include "base/unique_fd.h"
 #include "launcher/expected.h"
 #include "launcher/path_search.h"
 #include "launcher/result.h"
-#include "launcher/unique_fd.h"
 
 namespace gpupool::launcher {
 namespace {
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  out.reserve(texts.size() + 1);
-  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
-  out.push_back(nullptr);
-  return out;
-}
 
 // Everything the child needs, made before vfork: nothing is allocated or changed after it.
 struct ChildPlan {
@@ -34,18 +27,6 @@ struct ChildPlan {
   pid_t parent;
 };
 
-// Like execvp, except that a file the kernel does not know is an error and not a shell script, as in a
-// container.
-int try_candidates(const ChildPlan& plan) {
-  int error = ENOENT;
-  for (const std::string& candidate : plan.candidates) {
-    ::execve(candidate.c_str(), plan.argv.data(), plan.envp.data());
-    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) return errno;
-    if (errno == EACCES) error = EACCES;
-  }
-  return error;
-}
-
 [[noreturn]] void run_child(const ChildPlan& plan, const SignalInbox& inbox) {
   ::setpgid(0, 0);
   // With a terminal as stdin only the foreground group may read it. SIGTTOU is still blocked here.
@@ -55,35 +36,22 @@ int try_candidates(const ChildPlan& plan) {
   ::dup2(plan.stdout_fd, STDOUT_FILENO);
   ::dup2(plan.stderr_fd, STDERR_FILENO);
   inbox.restore_for_exec();
-  const int error = try_candidates(plan);
+  const int error = exec_first(plan.candidates, plan.argv.data(), plan.envp.data());
   (void)!::write(plan.report_fd, &error, sizeof error);
   ::_exit(kExitLauncherError);
 }
 
-SpawnFailure explain(const std::string& command, const std::vector<std::string>& candidates, int error) {
-  if (error != ENOENT && error != ENOTDIR) {
-    return {kExitNotExecutable, with_errno("cannot execute '" + command + "'", error)};
-  }
-  for (const std::string& candidate : candidates) {
-    if (::access(candidate.c_str(), F_OK) == 0) {
-      return {kExitNotExecutable,
-              "cannot execute '" + command + "': its interpreter or loader is not in the image"};
-    }
-  }
-  return {kExitNotFound, "command not found: '" + command + "'"};
-}
-
 }  // namespace
 
-std::variant<pid_t, SpawnFailure> spawn(const SpawnRequest& request, const SignalInbox& inbox) {
+std::variant<pid_t, ExecFailure> spawn(const SpawnRequest& request, const SignalInbox& inbox) {
   int report[2] = {-1, -1};
-  if (::pipe2(report, O_CLOEXEC) != 0) return SpawnFailure{kExitLauncherError, with_errno("pipe", errno)};
-  const UniqueFd report_read(report[0]);
-  UniqueFd report_write(report[1]);
+  if (::pipe2(report, O_CLOEXEC) != 0) return ExecFailure{kExitLauncherError, with_errno("pipe", errno)};
+  const base::UniqueFd report_read(report[0]);
+  base::UniqueFd report_write(report[1]);
   const std::string& command = request.command.front();
   const ChildPlan plan{path_candidates(command, request.search_path),
-                       pointers(request.command),
-                       pointers(request.environment),
+                       exec_array(request.command),
+                       exec_array(request.environment),
                        request.stdout_fd,
                        request.stderr_fd,
                        report_write.get(),
@@ -91,7 +59,7 @@ std::variant<pid_t, SpawnFailure> spawn(const SpawnRequest& request, const Signa
   // Shares memory with us until exec: nothing is copied. run_child() makes system calls only, and no handler
   // can run in it, since this program installs none.
   const pid_t child = ::vfork();  // NOLINT(bugprone-unsafe-functions)
-  if (child < 0) return SpawnFailure{kExitLauncherError, with_errno("cannot start a process", errno)};
+  if (child < 0) return ExecFailure{kExitLauncherError, with_errno("cannot start a process", errno)};
   if (child == 0) run_child(plan, inbox);
   report_write.reset();
   int error = 0;
@@ -101,7 +69,7 @@ std::variant<pid_t, SpawnFailure> spawn(const SpawnRequest& request, const Signa
   } while (got < 0 && errno == EINTR);
   if (got != static_cast<ssize_t>(sizeof error)) return child;
   ::waitpid(child, nullptr, 0);
-  return explain(command, plan.candidates, error);
+  return explain_exec(command, plan.candidates, error);
 }
 
 }  // namespace gpupool::launcher

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <sys/types.h>
@@ -6,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "launcher/exec.h"
 #include "launcher/signal_inbox.h"
 
 namespace gpupool::launcher {
@@ -18,15 +20,9 @@ struct SpawnRequest {
   int stderr_fd = 2;
 };
 
-// Why the command does not run: the exit code a shell would give, and a sentence.
-struct SpawnFailure {
-  int exit_code = 0;
-  std::string message;
-};
-
 // Starts the command in a process group of its own; it is killed when the launcher dies. Returns its process
 // id once the program has been loaded. Call from the main thread: the kernel ties the death signal to the
 // calling thread.
-std::variant<pid_t, SpawnFailure> spawn(const SpawnRequest& request, const SignalInbox& inbox);
+std::variant<pid_t, ExecFailure> spawn(const SpawnRequest& request, const SignalInbox& inbox);
 
 }  // namespace gpupool::launcher

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/stand_in.h"
 
 #include <netinet/in.h>
@@ -8,8 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "base/unique_fd.h"
 #include "launcher/log.h"
-#include "launcher/unique_fd.h"
 
 namespace gpupool::launcher {
 namespace {
@@ -17,10 +18,10 @@ namespace {
 constexpr int kBacklog = 128;
 
 // IPv4 and IPv6; IPv4 alone where the kernel has no other.
-UniqueFd listen_on(int port) {
+base::UniqueFd listen_on(int port) {
   const int on = 1;
   const int off = 0;
-  UniqueFd six(::socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  base::UniqueFd six(::socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (six.valid()) {
     ::setsockopt(six.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     ::setsockopt(six.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
@@ -31,7 +32,7 @@ UniqueFd listen_on(int port) {
         ::listen(six.get(), kBacklog) == 0)
       return six;
   }
-  UniqueFd four(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  base::UniqueFd four(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   ::setsockopt(four.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in any{};
   any.sin_family = AF_INET;
@@ -39,13 +40,13 @@ UniqueFd listen_on(int port) {
   if (::bind(four.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) == 0 &&
       ::listen(four.get(), kBacklog) == 0)
     return four;
-  return UniqueFd();
+  return base::UniqueFd();
 }
 
 }  // namespace
 
 void stand_in_for_master(SignalInbox& inbox, int port, Clock::time_point deadline) {
-  const UniqueFd server = listen_on(port);
+  const base::UniqueFd server = listen_on(port);
   if (!server.valid()) {
     log_line("cannot listen on port " + std::to_string(port) + " in place of the command");
     inbox.wait_for_stop(deadline);
@@ -58,7 +59,7 @@ void stand_in_for_master(SignalInbox& inbox, int port, Clock::time_point deadlin
       if (is_stop_signal(signal->number)) return;
     }
     for (;;) {
-      const UniqueFd caller(::accept4(server.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      const base::UniqueFd caller(::accept4(server.get(), nullptr, nullptr, SOCK_CLOEXEC));
       if (!caller.valid()) break;
     }
   }

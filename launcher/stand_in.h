@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "launcher/deadline.h"
@@ -5,9 +6,9 @@
 
 namespace gpupool::launcher {
 
-// Takes rank 0's place at its port until a stop signal comes, or until `deadline`: connections are accepted
-// and closed. Ranks of a program without a rendezvous wait for a port on which nobody ever listened, and
-// after the success of rank 0 nobody will. Does without if the port is taken.
+// Listens on rank 0's port after its success, until a stop signal comes or until `deadline`: accepts and
+// closes connections. Other ranks may start later than rank 0 ended, and would otherwise wait for a port on
+// which nobody listens any more. Returns the same way, without listening, if the port is taken.
 void stand_in_for_master(SignalInbox& inbox, int port, Clock::time_point deadline);
 
 }  // namespace gpupool::launcher

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/state_dir.h"
 
 #include <fcntl.h>
@@ -52,7 +53,7 @@ std::optional<std::string> StateDir::marked_at() const {
 
 Expected<void> StateDir::reserve() {
   const std::string name = file(kResult);
-  result_ = UniqueFd(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  result_ = base::UniqueFd(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!result_.valid()) return failure(with_errno("cannot create " + name, errno));
   const int error = take_space(result_.get());
   if (error != 0) return failure(with_errno("cannot reserve space for " + name, error));
@@ -61,7 +62,7 @@ Expected<void> StateDir::reserve() {
 
 Expected<void> StateDir::mark() {
   const std::string name = file(kMark);
-  const UniqueFd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  const base::UniqueFd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!fd.valid()) return failure(with_errno("cannot create " + name, errno));
   return sync_names();
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <chrono>
@@ -5,14 +6,18 @@
 #include <string>
 #include <string_view>
 
+#include "base/unique_fd.h"
 #include "launcher/expected.h"
-#include "launcher/unique_fd.h"
 
 namespace gpupool::launcher {
 
-// What makes "exactly once" true over container restarts: a mark made before the command starts, and its
-// result. Both outlive a power loss, for one sync each: of the directory, which makes both names last, and of
-// the result. The directory is per pod, so it never holds another attempt's files. Not thread safe.
+// Makes the command run exactly once, although a container may be started again: an empty file ("mark") is
+// created before the command starts, and its result is stored after its end. Both survive a loss of power;
+// that costs one sync of the directory and one of the result. The directory belongs to one pod, so it never
+// holds files of another attempt.
+//
+// Order of calls: stored_result() and marked_at() first; then reserve(), mark(), the command, store(). Not
+// thread-safe.
 class StateDir {
  public:
   explicit StateDir(std::string path) : path_(std::move(path)) {}
@@ -34,8 +39,9 @@ class StateDir {
   // created it runs the command. The command may start only after this has returned.
   Expected<void> mark();
 
-  // Stores the result. Needs reserve() first. Cut off by a crash it is not whole, since it ends with its last
-  // brace.
+  // Stores the result. A result that a crash cut off is recognised: it does not end with its last brace.
+  //
+  // REQUIRES: reserve() has succeeded.
   Expected<void> store(std::string_view json);
 
  private:
@@ -43,7 +49,7 @@ class StateDir {
   Expected<void> sync_names();
 
   std::string path_;
-  UniqueFd result_;
+  base::UniqueFd result_;
   bool names_synced_ = false;
 };
 

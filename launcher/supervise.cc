@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/supervise.h"
 
 #include <algorithm>
@@ -43,9 +44,8 @@ void Supervisor::read_rest() {
   }
 }
 
-// A stop signal comes with a grace period, which belongs to all processes that got the signal: a shell may
-// die of it at once while the training below it still writes its checkpoint. Whoever sent the signal bounds
-// the wait.
+// After a stop signal the grace period belongs to all processes that got the signal: a shell may end at once
+// while the training that it started still writes its checkpoint. Whoever sent the signal limits the wait.
 void Supervisor::wait_for_group() {
   while (stop_signals_ > 0 && group_exists(command_)) {
     step(-1);
@@ -79,13 +79,13 @@ void Supervisor::reap() {
 void Supervisor::take_signal(const ReceivedSignal& received) {
   const int signal = received.number;
   if (signal == SIGCHLD) return reap();
-  // Raised by our own reading of a terminal's state or writing to a broken pipe, not sent by anybody.
+  // The kernel raises these when we access the terminal or a broken pipe; nobody sent them.
   if (signal == SIGPIPE || signal == SIGTTIN || signal == SIGTTOU) return;
   if (is_stop_signal(signal)) {
     ++stop_signals_;
     if (!command_ended_ && sent_from_outside(received.sender)) ending_.stop_signal = signal;
   }
-  // To the group, as a terminal does it: a shell in between would not pass it on.
+  // To the whole process group, as a terminal does: a shell would not pass the signal on.
   ::kill(-command_, signal);
 }
 

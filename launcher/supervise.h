@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <sys/types.h>
@@ -15,16 +16,18 @@ struct Ending {
   int stop_signal = 0;  // the last stop signal from outside the pod before the end; 0: none
 };
 
-// Watches over the running command from its start to the end of everything it left behind. Not thread safe.
+// Watches over the running command from its start until nothing of it is left: forwards signals, relays
+// output, reaps children. Everything happens on the calling thread, in one poll() loop. Not thread-safe.
+// `inbox` and `relay` outlive it.
 class Supervisor {
  public:
-  // `command` is a child of this process and leads its own process group.
+  // REQUIRES: `command` is a child of this process and leads its own process group.
   Supervisor(pid_t command, SignalInbox& inbox, OutputRelay& relay)
       : command_(command), inbox_(inbox), relay_(relay) {}
 
-  // Forwards signals, carries output and reaps children. When the command has ended, and its output has been
-  // read, calls `ended`; then waits for what the command left behind, kills it and writes out the rest of the
-  // output.
+  // Blocks until the end of everything. Calls `ended` once, when the command has ended and its output has
+  // been read; the result is stored then. Afterwards waits for processes that the command left behind, as
+  // long as stop signals allow, kills them and writes the rest of the output.
   void run(const std::function<void(const Ending&)>& ended);
 
  private:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/tcp_probe.h"
 
 #include <poll.h>
@@ -5,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "launcher/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace gpupool::launcher {
 namespace {
@@ -35,7 +36,7 @@ int finish_connect(int fd, int timeout_ms) {
 }  // namespace
 
 Expected<void> probe_tcp(const Address& address, int timeout_ms) {
-  const UniqueFd fd(::socket(address.bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  const base::UniqueFd fd(::socket(address.bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return failure(::strerrordesc_np(errno));
   int error = 0;
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.bytes), address.length) != 0) {

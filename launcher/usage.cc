@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/usage.h"
 
 namespace gpupool::launcher {
@@ -7,6 +8,8 @@ std::string_view help_text() {
 
 Usage:
   gpupool-launch run [flags] -- COMMAND [ARGS...]
+  gpupool-launch env [--state-dir DIR] [COMMAND [ARGS...]]
+                                  run a command with the variables that the worker's command has, or print them
   gpupool-launch install DIR      copy this program to DIR/gpupool-launch
   gpupool-launch --help | --version
 
