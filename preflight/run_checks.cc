@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "run_checks.h"
 
 #include <array>
@@ -6,32 +7,32 @@
 
 #include "checks/clock.h"
 #include "checks/gpu_model.h"
-#include "gather/api_server.h"
-#include "gather/cgroups.h"
-#include "gather/clock.h"
-#include "gather/container_runtime.h"
-#include "gather/driver.h"
-#include "gather/host_root.h"
-#include "gather/kernel.h"
-#include "gather/kubelet.h"
-#include "gather/ports.h"
+#include "probes/api_server.h"
+#include "probes/cgroups.h"
+#include "probes/clock.h"
+#include "probes/container_runtime.h"
+#include "probes/driver.h"
+#include "probes/host_root.h"
+#include "probes/kernel.h"
+#include "probes/kubelet.h"
+#include "probes/ports.h"
 
 namespace gpupool::preflight {
 namespace {
 
-// What several checks look at is found out once, and only if one of them is made.
+// What several checks need; each part is found out at most once, when the first check asks for it.
 class Machine {
  public:
   Machine(const Options& given, base::Clock& clock, const base::Log& log)
       : options(given), root(std::filesystem::absolute(given.root).string()), clock_(clock), log_(log) {}
 
   const checks::DriverFacts& driver() {
-    if (!driver_) driver_ = gather::driver(root, options.nvml_library, log_);
+    if (!driver_) driver_ = probes::driver(root, options.nvml_library, log_);
     return *driver_;
   }
-  const gather::ApiAnswer& api_server() {
+  const probes::ApiAnswer& api_server() {
     if (!answer_) {
-      answer_ = gather::ask_api_server({.kubeconfig = options.kubeconfig,
+      answer_ = probes::ask_api_server({.kubeconfig = options.kubeconfig,
                                         .server = options.server,
                                         .pool = options.pool,
                                         .user_agent = "gpupool-preflight/" GPUPOOL_VERSION},
@@ -41,17 +42,17 @@ class Machine {
   }
 
   const Options& options;
-  const gather::HostRoot root;
+  const probes::HostRoot root;
 
  private:
   base::Clock& clock_;
   const base::Log& log_;
   std::optional<checks::DriverFacts> driver_;
-  std::optional<gather::ApiAnswer> answer_;
+  std::optional<probes::ApiAnswer> answer_;
 };
 
 std::string node_name(const Machine& machine) {
-  return machine.options.node_name.empty() ? gather::host_name(machine.root) : machine.options.node_name;
+  return machine.options.node_name.empty() ? probes::host_name(machine.root) : machine.options.node_name;
 }
 
 checks::Finding gpu_model(Machine& machine) {
@@ -71,7 +72,7 @@ checks::Finding gpu_model(Machine& machine) {
 
 checks::Finding time(Machine& machine) {
   return checks::judge_clock(
-      {.synchronised = gather::clock_synchronised(), .ahead = machine.api_server().clock_ahead});
+      {.synchronised = probes::clock_synchronised(), .ahead = machine.api_server().clock_ahead});
 }
 
 struct Check {
@@ -84,23 +85,23 @@ constexpr std::array kChecks{
     Check{"gpu-model", gpu_model},
     Check{"container-runtime",
           [](Machine& machine) {
-            return checks::judge_container_runtime(gather::container_runtime(machine.root));
+            return checks::judge_container_runtime(probes::container_runtime(machine.root));
           }},
-    Check{"cgroups", [](Machine& machine) { return checks::judge_cgroups(gather::cgroups(machine.root)); }},
+    Check{"cgroups", [](Machine& machine) { return checks::judge_cgroups(probes::cgroups(machine.root)); }},
     Check{"time", time},
     Check{"api-server",
           [](Machine& machine) { return checks::judge_api_server(machine.api_server().facts); }},
     Check{"ports",
           [](Machine& machine) {
-            return checks::judge_ports(gather::ports(machine.root, checks::node_ports()));
+            return checks::judge_ports(probes::ports(machine.root, checks::node_ports()));
           }},
     Check{"kernel",
           [](Machine& machine) {
-            return checks::judge_kernel(gather::kernel(machine.root, machine.options.node_name));
+            return checks::judge_kernel(probes::kernel(machine.root, machine.options.node_name));
           }},
     Check{"kubelet",
           [](Machine& machine) {
-            return checks::judge_kubelet(gather::kubelet(machine.root, machine.options.kubelet_directory));
+            return checks::judge_kubelet(probes::kubelet(machine.root, machine.options.kubelet_directory));
           }},
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <chrono>
@@ -22,7 +23,7 @@ struct ApiServerFacts {
   std::string pools_error;
 };
 
-// Above this every call of kubelet and plugin is felt.
+// Slower than this, calls of kubelet and device plugin are noticeably delayed.
 inline constexpr std::chrono::seconds kSlow{1};
 
 Finding judge_api_server(const ApiServerFacts& facts);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "checks/container_runtime.h"
 
 #include <algorithm>
@@ -66,7 +67,8 @@ void judge_gpus(const RuntimeEngine& engine, const std::vector<std::string>& spe
       "apt install nvidia-container-toolkit; " + configure_command(engine));
 }
 
-// Two managers of one hierarchy move each other's processes; without systemd nobody answers runc.
+// systemd and runc would both move processes in one cgroup hierarchy; without systemd, runc cannot use
+// systemd's driver.
 void judge_cgroup_manager(const RuntimeEngine& engine, bool systemd, Judgement& judgement) {
   for (const auto& handler : engine.config.handlers) {
     if (handler.name != engine.config.default_handler && !is_nvidia(handler)) continue;
@@ -105,7 +107,7 @@ Finding judge_container_runtime(const ContainerRuntimeFacts& facts) {
     return judgement.finding();
   }
   if (engine->config.cri_disabled) {
-    // So it comes with Docker.
+    // Docker's packages install containerd like this.
     judgement.fail(engine->config.path + " disables the plugin that kubelets talk to",
                    "take cri out of disabled_plugins in " + engine->config.path + "; systemctl restart " +
                        engine->service);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@ namespace gpupool::checks {
 
 enum class Verdict { kOk, kWarn, kFail };
 
-// What one check says.
+// The outcome of one check, for people and programs (render.h).
 struct Finding {
   std::string name;  // "driver"
   Verdict verdict = Verdict::kOk;
@@ -15,8 +16,8 @@ struct Finding {
   std::string remedy;  // what to do, one step a line; empty when ok
 };
 
-// Collects what a check finds into its one Finding: the worst verdict, failures first. What is fine is told
-// only where nothing is wrong.
+// Collects what one check finds and makes its Finding: the worst verdict, with failures before warnings.
+// Notes on what is in order are shown only if nothing is wrong. Not thread-safe.
 class Judgement {
  public:
   explicit Judgement(std::string name) : name_(std::move(name)) {}

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "checks/gpu_model.h"
 
 #include <map>
 #include <memory>
 
 #include "api/v1alpha1/names.h"
-#include "planning/membership.h"
-#include "planning/node_gpus.h"
-#include "planning/node_marks.h"
+#include "planning/nodes/membership.h"
+#include "planning/nodes/node_gpus.h"
+#include "planning/nodes/node_marks.h"
 
 namespace gpupool::checks {
 namespace {
@@ -76,7 +77,7 @@ void judge_name(const GpuModelFacts& facts, Judgement& judgement) {
   pool->spec.node_selector = {};  // the label is the owner's last step, not a condition
   api::Node node;
   node.metadata.name = facts.node_name;
-  for (const auto& exclusion : planning::Membership({pool}).place(node).excluded) {
+  for (const auto& exclusion : planning::Membership({pool}).of(node).excluded) {
     judgement.fail(
         "node " + facts.node_name + ": " + exclusion.why + " (" + pool->spec.node_name_pattern + ")",
         "name the machine as the pool wants it (hostnamectl set-hostname NAME), before it joins");

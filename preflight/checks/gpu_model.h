@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <optional>
@@ -17,7 +18,7 @@ struct GpuModelFacts {
   std::string node_name;
 };
 
-// By the operator's own rules: planning/node_marks.h and planning/node_gpus.h.
+// Judges by the operator's own rules: planning/nodes/node_marks.h and planning/nodes/node_gpus.h.
 Finding judge_gpu_model(const GpuModelFacts& facts);
 
 }  // namespace gpupool::checks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "checks/kernel.h"
 
 #include <algorithm>
@@ -75,7 +76,7 @@ std::string node_name_problem(const std::string& name) {
   if (name.empty()) return "is empty";
   if (name.size() > kMaxName) return "is longer than " + std::to_string(kMaxName) + " characters";
   if (!is_dns_subdomain(name)) return "is no DNS name: small letters, digits, '-' and '.'";
-  // Every machine has it.
+  // Every machine has this name, so two nodes would be one.
   if (name == "localhost" || name.starts_with("localhost.")) return "is every machine's";
   if (name.size() > kMaxLabel) {
     return "is longer than the " + std::to_string(kMaxLabel) +

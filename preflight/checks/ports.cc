@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "checks/ports.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ struct Expected {
 
 constexpr std::array<std::string_view, 6> kKubelets{"kubelet",    "kubelite",  "k3s",
                                                     "k3s-server", "k3s-agent", "hyperkube"};
-// Some networks come with a service proxy of their own, which answers the same probe.
+// Some network plugins replace kube-proxy and answer the same probe.
 constexpr std::array<std::string_view, 9> kProxies{"kube-proxy",  "cilium-agent", "calico-node",
                                                    "kube-router", "kubelite",     "k3s",
                                                    "k3s-server",  "k3s-agent",    "hyperkube"};

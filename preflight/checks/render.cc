@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "checks/render.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
-// Whatever a file or a server said must not look like another line.
+// Line breaks in texts of files and servers must not look like further findings.
 std::string one_line(std::string text) {
   std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return text;
@@ -49,7 +50,7 @@ std::string indented(const std::string& remedy) {
 std::string as_text(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& finding : findings) {
-    // The one word that must be seen among others.
+    // Capital letters, so that a failure stands out.
     const char* const verdict = finding.verdict == Verdict::kFail ? "FAIL" : word(finding.verdict);
     text +=
         padded(verdict, kVerdictWidth) + padded(finding.name, kNameWidth) + one_line(finding.found) + "\n";
