@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes an image archive whose bytes depend on its contents alone: an OCI layout that `docker load` reads as well."""
 
 import gzip
@@ -8,6 +9,7 @@ import os
 import stat
 import tarfile
 import tempfile
+from typing import Any, Callable
 
 TEMPORARY = ".image-"  # prefix of files that only a killed writer leaves
 
@@ -15,28 +17,28 @@ TEMPORARY = ".image-"  # prefix of files that only a killed writer leaves
 class Layer:
     """Files of an image by path, without leading slash. Parents are added by themselves."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._entries = {}
 
-    def add_bytes(self, path, data, mode=0o644):
+    def add_bytes(self, path: str, data: bytes, mode: int = 0o644) -> None:
         self._put(path, self._header(path, tarfile.REGTYPE, mode), data)
 
-    def add_file(self, path, source, mode=None):
+    def add_file(self, path: str, source: str, mode: int | None = None) -> None:
         """Copies what `source` points to; reads it when the archive is written."""
         info = os.stat(source)
         header = self._header(path, tarfile.REGTYPE, stat.S_IMODE(info.st_mode) if mode is None else mode)
         header.size = info.st_size
         self._put(path, header, source)
 
-    def add_link(self, path, target):
+    def add_link(self, path: str, target: str) -> None:
         header = self._header(path, tarfile.SYMTYPE, 0o777)
         header.linkname = target
         self._put(path, header, None)
 
-    def add_directory(self, path, mode=0o755):
+    def add_directory(self, path: str, mode: int = 0o755) -> None:
         self._put(path, self._header(path, tarfile.DIRTYPE, mode), None)
 
-    def add_tree(self, path, source, skip=lambda name: False):
+    def add_tree(self, path: str, source: str, skip: Callable[[str], bool] = lambda name: False) -> None:
         for folder, folders, files in os.walk(source):
             folders[:] = sorted(name for name in folders if not skip(name))
             for name in sorted(files):
@@ -44,11 +46,11 @@ class Layer:
                 if not skip(name) and os.path.exists(full):
                     self.add_file(os.path.join(path, os.path.relpath(full, source)), full)
 
-    def size(self):
+    def size(self) -> float:
         """Bytes of all files."""
         return sum(header.size for header, _ in self._entries.values())
 
-    def write(self, stream):
+    def write(self, stream: Any) -> None:
         with tarfile.open(fileobj=stream, mode="w", format=tarfile.GNU_FORMAT) as tar:
             for path in sorted(self._entries):
                 header, content = self._entries[path]
@@ -60,7 +62,7 @@ class Layer:
                     with open(content, "rb") as source:
                         tar.addfile(header, source)
 
-    def _put(self, path, header, content):
+    def _put(self, path: str, header: tarfile.TarInfo, content: Any) -> None:
         parent = os.path.dirname(path)
         if parent and parent not in self._entries:
             self.add_directory(parent)
@@ -69,53 +71,53 @@ class Layer:
         self._entries[path] = (header, content)
 
     @staticmethod
-    def _header(path, kind, mode):
+    def _header(path: str, kind: bytes, mode: int) -> Any:
         header = tarfile.TarInfo(path)
         header.type, header.mode, header.mtime = kind, mode, 0
         return header
 
 
 class _Hashing:
-    def __init__(self, stream):
+    def __init__(self, stream: Any) -> None:
         self._stream, self.sha256, self.size = stream, hashlib.sha256(), 0
 
-    def write(self, data):
+    def write(self, data: bytes) -> Any:
         self.sha256.update(data)
         self.size += len(data)
         return self._stream.write(data)
 
-    def tell(self):
+    def tell(self) -> Any:
         return self.size
 
-    def flush(self):
+    def flush(self) -> None:
         self._stream.flush()
 
 
 class _Blobs:
     """The content-addressed files of a layout."""
 
-    def __init__(self, tar):
+    def __init__(self, tar: tarfile.TarFile) -> None:
         self._tar = tar
 
-    def add(self, media_type, stream, digest, size):
+    def add(self, media_type: str, stream: Any, digest: str, size: int) -> dict[str, Any]:
         self.put("blobs/sha256/" + digest, stream, size)
         return {"mediaType": "application/vnd.oci.image." + media_type, "digest": "sha256:" + digest, "size": size}
 
-    def add_json(self, media_type, value):
+    def add_json(self, media_type: str, value: Any) -> Any:
         data = _json(value)
         return self.add(media_type, io.BytesIO(data), hashlib.sha256(data).hexdigest(), len(data))
 
-    def put(self, path, stream, size):
+    def put(self, path: str, stream: Any, size: int) -> None:
         header = tarfile.TarInfo(path)
         header.size, header.mode = size, 0o644
         self._tar.addfile(header, stream)
 
 
-def _json(value):
+def _json(value: Any) -> Any:
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
-def _write_layer(layer, stream, compress):
+def _write_layer(layer: Layer, stream: Any, compress: bool) -> tuple[str, Any, str]:
     """(digest of the bytes in the stream, their size, digest of the tar)"""
     packed = _Hashing(stream)
     if not compress:
@@ -127,7 +129,7 @@ def _write_layer(layer, stream, compress):
     return packed.sha256.hexdigest(), packed.size, plain.sha256.hexdigest()
 
 
-def write_image(out, name, layer, config, compress=False):
+def write_image(out: str, name: str, layer: Layer, config: dict, compress: bool = False) -> Any:
     """Writes the archive to the path `out`, whole or not at all, and returns the image's digest. `config` is an image
     config such as {"Cmd": [...]}. Compressing pays where the archive travels."""
     folder = os.path.dirname(os.path.abspath(out))
@@ -146,7 +148,7 @@ def write_image(out, name, layer, config, compress=False):
     return image
 
 
-def _write_layout(blobs, name, layer, config, compress):
+def _write_layout(blobs: _Blobs, name: str, layer: tuple[Any, str, int, str], config: dict, compress: bool) -> Any:
     stream, digest, size, diff_id = layer
     packed = blobs.add("layer.v1.tar" + ("+gzip" if compress else ""), stream, digest, size)
     image = blobs.add_json("config.v1+json", {
@@ -163,5 +165,5 @@ def _write_layout(blobs, name, layer, config, compress):
     return manifest["digest"]
 
 
-def _path(descriptor):
+def _path(descriptor: dict) -> str:
     return "blobs/" + descriptor["digest"].replace(":", "/")

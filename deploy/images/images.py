@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which images there are, and how each is made from what was built."""
 
 import contextlib
@@ -5,10 +6,10 @@ import os
 import re
 import tarfile
 import tempfile
+from typing import Any, Iterator
 
-import program
-import sbom
-from archive import write_image
+from deploy.images import program, sbom
+from deploy.images.archive import write_image
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # image: the programs in it; it runs the first
@@ -18,17 +19,20 @@ IMAGES = {"operator": ["gpupool-operator", "gpupool-launch"],
 LOADED = {"device-plugin": ["libdl.so.2", "libpthread.so.0", "librt.so.1"]}
 
 
-def version():
+def version() -> Any:
     with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as lists:
-        return re.search(r"project\(gpupool VERSION (\S+)", lists.read()).group(1)
+        found = re.search(r"project\(gpupool VERSION (\S+)", lists.read())
+    if not found:
+        raise RuntimeError("CMakeLists.txt names no version")
+    return found[1]
 
 
-def binaries(image):
+def binaries(image: str) -> list[str]:
     folder = os.path.join(os.environ.get("BUILD_DIR") or os.path.join(ROOT, "build"), "bin")
     return [os.path.join(folder, name) for name in IMAGES[image]]
 
 
-def libraries(image):
+def libraries(image: str) -> dict[str, Any]:
     """{path in the image: path here}"""
     found = {inside: path for binary in binaries(image) for inside, path in program.libraries(binary).items()}
     folder = os.path.dirname(next(path for path in found.values() if path.endswith("/libc.so.6")))
@@ -36,7 +40,7 @@ def libraries(image):
     return {**found, **{path.lstrip("/"): path for path in loaded}}
 
 
-def inputs(image):
+def inputs(image: str) -> list[Any]:
     """Paths of all that decides what the image contains."""
     return sorted({*binaries(image), *libraries(image).values()})
 
@@ -44,7 +48,7 @@ def inputs(image):
 class Image:
     """Raises FileNotFoundError if its programs have not been built."""
 
-    def __init__(self, image, tag):
+    def __init__(self, image: str, tag: str) -> None:
         self.name, self._image = f"gpupool.dev/{image}:{tag}", image
         self._binaries = binaries(image)
         for path in self._binaries:
@@ -55,11 +59,11 @@ class Image:
         self._static = {package for name in IMAGES[image] for package in sbom.linked(name)}
         self.digest, self.unpacked = "", 0
 
-    def write(self, out, compress):
+    def write(self, out: str, compress: bool) -> None:
         with self._layer() as (layer, config):
             self.digest, self.unpacked = write_image(out, self.name, layer, config, compress), layer.size()
 
-    def unpack(self, folder):
+    def unpack(self, folder: str) -> None:
         """Its files, for a Dockerfile."""
         with self._layer() as (layer, _), tempfile.TemporaryFile() as packed:
             layer.write(packed)
@@ -68,13 +72,13 @@ class Image:
                 tar.extractall(folder)
 
     @contextlib.contextmanager
-    def _layer(self):
+    def _layer(self) -> Iterator[Any]:
         labels = {"org.opencontainers.image.title": "gpupool-" + self._image,
                   "org.opencontainers.image.version": version(), "org.opencontainers.image.licenses": "Apache-2.0"}
         with tempfile.TemporaryDirectory() as scratch:
             yield program.program_image([program.stripped(path, scratch) for path in self._binaries],
                                         self._libraries, sorted(self._shared | self._static), labels)
 
-    def write_sbom(self, out):
+    def write_sbom(self, out: str) -> None:
         """After write()."""
         sbom.write(out, self.name, self.digest, version(), self._shared, self._static)

@@ -1,15 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
 """An image of our programs: the binaries, the shared libraries that they need and these libraries' licenses."""
 
 import os
 import re
 import subprocess
+from typing import Any
 
-from archive import Layer
+from deploy.images.archive import Layer
 
 USER = 65532  # by convention of images without a distribution
 
 
-def libraries(binary):
+def libraries(binary: str) -> Any:
     """{path in the image: path here}, the dynamic loader included."""
     shown = subprocess.run(["ldd", binary], check=False, capture_output=True, text=True)
     if "not a dynamic executable" in shown.stdout + shown.stderr:
@@ -19,14 +21,14 @@ def libraries(binary):
     return {path.lstrip("/"): path for path in re.findall(r"(/\S+) \(0x", shown.stdout)}
 
 
-def stripped(binary, folder):
+def stripped(binary: str, folder: str) -> Any:
     """A copy without symbols, which are most of a static program."""
     out = os.path.join(folder, os.path.basename(binary))
     subprocess.run(["strip", "-o", out, binary], check=True)
     return out
 
 
-def _add_licenses(layer, packages):
+def _add_licenses(layer: Layer, packages: list[str]) -> None:
     first = {}  # text -> package; those of one source have the same
     for package in packages:
         terms = f"usr/share/doc/{package}/copyright"
@@ -39,7 +41,8 @@ def _add_licenses(layer, packages):
             layer.add_bytes(terms, text)
 
 
-def program_image(binaries, shared, packages, labels):
+def program_image(binaries: list[str], shared: dict[str, str], packages: list[str],
+                  labels: dict[str, str]) -> tuple[Any, dict[str, Any]]:
     """The first of the binaries is what the image runs. shared: {path in the image: path here} of libraries.
     packages: the Debian packages whose licenses belong to it."""
     layer = Layer()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A software bill of materials in SPDX 2.3: the Debian packages of which parts are in an image."""
 
 import functools
@@ -5,6 +6,7 @@ import hashlib
 import json
 import os
 import subprocess
+from typing import Any, Iterable
 
 # Linked into the programs instead of lying beside them: packages that hold the archives, by program.
 LINKED = {
@@ -19,7 +21,7 @@ LINKED = {
 }
 
 
-def packages_of(paths):
+def packages_of(paths: Iterable[str]) -> Any:
     """{package: [path]} of files that dpkg installed; a path that no package owns is an error."""
     names = {path: _names(path) for path in sorted(set(paths))}
     done = subprocess.run(["dpkg-query", "-S", *sorted({name for each in names.values() for name in each})],
@@ -37,18 +39,18 @@ def packages_of(paths):
     return found
 
 
-def _names(path):
+def _names(path: str) -> list[Any]:
     # Libraries are named below /lib, which is a link to /usr/lib; dpkg knows them by one of both names.
     real = os.path.realpath(path)
     return [real, path, real.removeprefix("/usr"), "/usr" + path]
 
 
-def linked(program):
+def linked(program: str) -> list[Any]:
     return [name for name in LINKED[program] if _field(name, "db:Status-Status") == "installed"]
 
 
 @functools.cache
-def _fields(package):
+def _fields(package: str) -> dict[str, Any]:
     """{field: value}; empty for what dpkg does not know."""
     names = ("db:Status-Status", "Version", "source:Package")
     done = subprocess.run(["dpkg-query", "-W", "-f=" + "".join(f"${{{name}}}\\n" for name in names), package],
@@ -56,11 +58,11 @@ def _fields(package):
     return dict(zip(names, done.stdout.splitlines()))
 
 
-def _field(package, name):
+def _field(package: str, name: str) -> Any:
     return _fields(package).get(name, "")
 
 
-def _package(package):
+def _package(package: str) -> dict[str, Any]:
     version, source = _field(package, "Version"), _field(package, "source:Package")
     return {
         "SPDXID": "SPDXRef-" + "".join(c if c.isalnum() or c in ".-" else "-" for c in package), "name": package,
@@ -71,7 +73,7 @@ def _package(package):
                           "referenceLocator": f"pkg:deb/debian/{package.replace('+', '%2B')}@{version}?distro=bookworm"}]}
 
 
-def document(image, digest, version, shared, static):
+def document(image: str, digest: str, version: str, shared: Any, static: set[str]) -> dict[str, Any]:
     """shared, static: names of packages. The same image always has the same document."""
     name = image.rpartition("/")[2].replace(":", "-")
     ours = {"SPDXID": "SPDXRef-image", "name": image, "versionInfo": version, "supplier": "Organization: gpupool",
@@ -91,7 +93,7 @@ def document(image, digest, version, shared, static):
               for spdx_id, kind in kinds)]}
 
 
-def write(path, *arguments):
+def write(path: str, *arguments: Any) -> None:
     with open(path, "w", encoding="utf-8") as out:
         json.dump(document(*arguments), out, indent=1, sort_keys=True)
         out.write("\n")
