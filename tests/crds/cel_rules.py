@@ -1,11 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """The CEL rules of the definitions: for each, what it accepts and what it refuses. Needs a server that checks them."""
 
-from cluster_access import JOB, POOL, CrdTest, changed
+from tests.crds.cluster_access import JOB, POOL, CrdTest, changed
 
 LEASE = {"id": "00000000-0000-0000-0000-000000000000.1", "state": "Running", "attempt": 0}
 CONTAINER = {"name": "w", "image": "i:2", "command": ["true"]}
 IDENTITY = [{"pool": "other"}, {"gpus": 2}, {"gpusPerWorker": 2}, {"slice": {"count": 3}}, {"nodes": ["na"]},
-            {"template": {"spec": {"containers": [CONTAINER]}}}]
+            {"rendezvous": "None"}, {"template": {"spec": {"containers": [CONTAINER]}}}]
 
 
 def expression(operator, values):
@@ -39,6 +40,18 @@ class CelRulesTest(CrdTest):
         self.check(JOB, [], [{"spec.slice": {"count": 3, "memory": "4Gi"}}, {"spec.slice": {"count": 3, "cores": 30}}],
                    "count cannot be given together with memory or cores")
 
+    def test_near_is_not_for_named_nodes(self):
+        near = {"labels": ["example.com/rack", "zone"], "required": True}
+        self.check(JOB, [{"spec.near": near}, {"spec.near": near, "spec.nodes": []},
+                         {"spec.near": {"labels": []}, "spec.nodes": ["na"]}],
+                   [{"spec.near": near, "spec.nodes": ["na"]}], "near cannot be given together with nodes")
+
+    def test_whole_gpus_are_not_cut(self):
+        self.check(POOL, [{"spec.sharing": {"unit": "GPU"}}, {"spec.sharing": {"unit": "Slice", "deviceSplitCount": 2}},
+                          {"spec.sharing": {"deviceSplitCount": 2}}],
+                   [{"spec.sharing": {"unit": "GPU", "deviceSplitCount": 2}},
+                    {"spec.sharing": {"unit": "GPU", "deviceCoreScaling": 1.5}}], "are for unit Slice")
+
     def test_a_slice_is_of_one_gpu(self):
         self.check(JOB, [], [{"spec.slice": {"count": 3}, "spec.gpus": 2, "spec.gpusPerWorker": 2}],
                    "gpusPerWorker must be 1 with slice")
@@ -69,5 +82,6 @@ class CelRulesTest(CrdTest):
                 self.patch_spec({field: before.get(field)})  # so that each change is alone
         self.patch_spec({"nodes": ["na"]})
         self.set_lease(LEASE)
-        self.assertEqual(200, self.patch_spec({"suspend": True, "priority": 3, "ttlSecondsAfterFinished": 1})[0])
+        self.assertEqual(200, self.patch_spec({"suspend": True, "priority": 3, "ttlSecondsAfterFinished": 1,
+                                               "rendezvous": "MasterPort"})[0], "it is what an absent one means")
         self.assert_refused(self.patch_spec({"nodes": None}), "spec.nodes cannot be changed")

@@ -1,17 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cluster under test, and the objects that tests change."""
 
 import copy
 import functools
 import json
 import os
-import subprocess
 import unittest
 
-from api_proxy import ApiProxy
+from tests.crds.kubectl_proxy import KubectlProxy
+from tests.kit import kubectl as kubectls
+from tests.kit.kubectl import given_kubeconfig
+from tests.kit.paths import CRDS, kubectl_program
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-CRDS = os.path.join(ROOT, "crds", "")  # kubectl follows a link only with the slash at its end
-EXAMPLES = os.path.join(ROOT, "examples")
 FILES = {"gpunodes": os.path.join(CRDS, "gpupool.dev_gpunodes.yaml"),
          "gpupools": os.path.join(CRDS, "gpupool.dev_gpupools.yaml"),
          "gpujobs": os.path.join(CRDS, "gpupool.dev_gpujobs.yaml")}
@@ -31,19 +31,12 @@ NODE = {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuNode", "metadata": {"n
 
 
 def kubectl_command():
-    kubeconfig = os.environ.get("TEST_KUBECONFIG")
-    if not kubeconfig:
-        raise RuntimeError("TEST_KUBECONFIG must name the kubeconfig of a cluster for tests")
-    return [os.environ.get("KUBECTL") or "kubectl", "--kubeconfig", kubeconfig]
+    return [kubectl_program(), "--kubeconfig", given_kubeconfig()]
 
 
 def kubectl(*arguments):
     """What kubectl prints; it must succeed."""
-    done = subprocess.run(kubectl_command() + ["--request-timeout=60s", *arguments], capture_output=True, text=True,
-                          check=False, timeout=120)
-    if done.returncode != 0:
-        raise AssertionError(f"kubectl {' '.join(arguments)} failed: {done.stderr.strip()}")
-    return done.stdout
+    return kubectls.kubectl(given_kubeconfig(), "--request-timeout=60s", *arguments)
 
 
 @functools.cache
@@ -92,7 +85,7 @@ class CrdTest(unittest.TestCase):
         remove_leftovers()
         kubectl("create", "namespace", NAMESPACE)
         cls.addClassCleanup(remove_leftovers)
-        cls.api = ApiProxy(kubectl_command())
+        cls.api = KubectlProxy(kubectl_command())
         cls.addClassCleanup(cls.api.close)
 
     def accepted(self, objekt, dry_run=True):

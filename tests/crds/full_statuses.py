@@ -1,4 +1,5 @@
-"""A status with every field that the operator writes (operator/api/v1alpha1): one missing in a schema would be lost."""
+# SPDX-License-Identifier: Apache-2.0
+"""A status with every field that the operator writes (lib/api/v1alpha1): one missing in a schema would be lost."""
 
 TIME = "2026-01-02T03:04:05Z"
 UID = "00000000-0000-0000-0000-000000000001"
@@ -8,11 +9,11 @@ CONDITION = {"type": "Ready", "status": "True", "observedGeneration": 3, "lastTr
 FULL_JOB_STATUS = {
     "observedGeneration": 3, "phase": "Running", "conditions": [CONDITION],
     "lease": {"id": UID + ".7", "state": "Releasing", "attempt": 2, "specHash": "0123456789abcdef",
-              "slices": 3, "nodes": [{"name": "na", "uid": UID, "workers": 2}], "lost": [{"name": "nb", "uid": UID, "id": UID + ".6"}],
+              "slices": 3, "unit": "GPU", "nodes": [{"name": "na", "uid": UID, "workers": 2}], "lost": [{"name": "nb", "uid": UID, "id": UID + ".6"}],
               "workload": UID, "outcome": "Failed", "since": TIME, "notBefore": TIME},
     "leaseSequence": 7, "workers": {"total": 3, "running": 2, "succeeded": 1}, "attempts": 3, "failures": 2, "unexplainedLosses": 1,
-    "startTime": TIME, "completionTime": TIME, "reason": "WorkerFailed", "message": "text", "nodeNames": "na,nb",
-    "master": "job-7-0.job-7:29500"}
+    "startTime": TIME, "completionTime": TIME, "reason": "WorkerFailed", "message": "text", "nodeNames": "na,nb", "gpus": "6 slices",
+    "master": "job-7-0.job-7"}
 
 FULL_POOL_STATUS = {
     "observedGeneration": 3, "conditions": [CONDITION],
@@ -23,11 +24,14 @@ FULL_POOL_STATUS = {
 
 FULL_NODE_STATUS = {
     "pluginVersion": "0.1.0", "driverVersion": "550.54.15", "cudaVersion": "12.4", "message": "text",
-    "lastReport": TIME, "conditions": [CONDITION], "gpuCounts": {"total": 2, "healthy": 1},
+    "lastReport": TIME, "lastSample": TIME, "usage": {"utilization": "37%", "memory": "12.5/40Gi"},
+    "conditions": [CONDITION], "gpuCounts": {"total": 2, "healthy": 1},
     "sliceCounts": {"total": 20, "free": 7},
     "gpus": [{"uuid": "GPU-1", "index": 0, "model": "NVIDIA-H100-80GB-HBM3", "memoryMiB": 81559,
               "computeCapability": "9.0", "numaNode": -1, "mig": False, "health": "Unhealthy", "reason": "Xid79",
               "resourceName": "gpupool.dev/vgpu", "slices": {"total": 10, "free": 7, "memoryMiB": 8155, "cores": 10},
+              "usage": {"utilizationPercent": 37, "memoryUsedMiB": 12800, "temperatureCelsius": 61, "powerMilliwatts": 250500,
+                        "busyMilliseconds": 3600000, "sampledMilliseconds": 86400000, "since": TIME},
               "pods": [{"namespace": "default", "name": "job-1-0", "slices": 3}]}]}
 
 NEWER_WORDS = {"GpuJob": {"phase": "Migrating", "reason": "NewReason", "lease": {"state": "Moving"}},

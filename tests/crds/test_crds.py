@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The definitions in crds/ on a real API server. Usage: TEST_KUBECONFIG=FILE [KUBECTL=FILE] tests/crds/test_crds.py
 
 kubectl is taken from KUBECTL or PATH. Leaves the definitions installed, and nothing else.
@@ -6,14 +7,21 @@ kubectl is taken from KUBECTL or PATH. Leaves the definitions installed, and not
 
 import json
 import os
+import re
 import sys
 import unittest
+from pathlib import Path
 
-from bad_objects import BAD_JOBS, BAD_NODE_STATUSES, BAD_POOLS
-from cel_rules import CelRulesTest
-from cluster_access import (CEL_SINCE, EXAMPLES, FILES, JOB, NAMESPACE, NODE, NODE_NAME, POOL, POOL_NAME, CrdTest,
-                            apply_crds, changed, kubectl, server_minor)
-from full_statuses import FULL_JOB_STATUS, FULL_NODE_STATUS, FULL_POOL_STATUS, NEWER_WORDS
+sys.dont_write_bytecode = True
+sys.path[0] = str(next(p for p in Path(__file__).resolve().parents if (p / "CMakePresets.json").exists()))
+
+from tests.crds.bad_objects import BAD_JOBS, BAD_NODE_STATUSES, BAD_POOLS  # noqa: E402
+from tests.crds.cel_rules import CelRulesTest  # noqa: E402
+from tests.crds.cluster_access import (CEL_SINCE, FILES, JOB, NAMESPACE, NODE, NODE_NAME, POOL, POOL_NAME,  # noqa: E402
+                                       CrdTest, apply_crds, changed, kubectl, server_minor)
+from tests.crds.full_statuses import FULL_JOB_STATUS, FULL_NODE_STATUS, FULL_POOL_STATUS, NEWER_WORDS  # noqa: E402
+from tests.kit.paths import EXAMPLES, ROOT  # noqa: E402
+from tests.kit.unittests import suite_for_server  # noqa: E402
 
 MAX_BYTES = 200_000  # kubectl apply keeps a copy in an annotation, which has 256 KiB
 
@@ -69,7 +77,7 @@ class ObjectTest(CrdTest):
         self.assertEqual({"resourceName": "nvidia.com/gpu", "homogeneous": False}, spec["gpus"])
         self.assertEqual(30, spec["nodeLossTimeoutSeconds"])
         # The rest of sharing are promises: a default would make one that nobody gave.
-        self.assertEqual({"resourceName": "gpupool.dev/vgpu"}, spec["sharing"])
+        self.assertEqual({"unit": "Slice", "resourceName": "gpupool.dev/vgpu"}, spec["sharing"])
         self.assertNotIn("sharing", self.accepted(POOL)["spec"])
 
     def test_bounds_themselves_are_accepted(self):
@@ -133,7 +141,7 @@ class ObjectTest(CrdTest):
         kubectl("delete", "gpunodes.gpupool.dev", NODE_NAME)
 
     def test_examples_are_accepted(self):
-        kubectl("apply", "--dry-run=server", "-f", EXAMPLES)
+        kubectl("apply", "--dry-run=server", "-f", str(EXAMPLES))
         for name in sorted(name for name in os.listdir(EXAMPLES) if name.endswith(".yaml")):
             with open(os.path.join(EXAMPLES, name), encoding="utf-8") as example:
                 self.assertRegex(example.readline(), "^# .{20,}", name)
@@ -152,17 +160,26 @@ class KubectlTest(CrdTest):
         return kubectl("-n", NAMESPACE, "get", *arguments)
 
     def test_columns(self):
-        self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS AGE", self.columns("gjob"))
-        self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS AGE REASON MASTER",
+        self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS REASON AGE", self.columns("gjob"))
+        self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS REASON AGE MASTER",
                          self.columns("gjob", "-o", "wide"))
         self.assertEqual("NAME READY NODES NODES-READY NODES-LEASED NODES-AVAILABLE GPUS GPUS-AVAILABLE SLICES "
                          "SLICES-FREE QUEUED RUNNING AGE", self.columns("gpool"))
-        self.assertEqual("NAME GPUS HEALTHY SLICES SLICES-FREE DRIVER LAST-REPORT", self.columns("gnode"))
-        self.assertEqual("NAME GPUS HEALTHY SLICES SLICES-FREE DRIVER LAST-REPORT MESSAGE",
+        self.assertEqual("NAME GPUS HEALTHY SLICES SLICES-FREE UTILIZATION MEMORY DRIVER LAST-REPORT", self.columns("gnode"))
+        self.assertEqual("NAME GPUS HEALTHY SLICES SLICES-FREE UTILIZATION MEMORY DRIVER LAST-REPORT MESSAGE",
                          self.columns("gnode", "-o", "wide"))
 
     def columns(self, *arguments):
         return " ".join(self.get(*arguments).splitlines()[0].split())
+
+    def test_use_of_gpus(self):
+        code, body = self.api.patch(NODE, {"status": FULL_NODE_STATUS}, "/status")
+        self.assertEqual(200, code, body)
+        line = self.get("gnode", NODE_NAME, "--no-headers").split()
+        self.assertEqual([NODE_NAME, "2", "1", "20", "7", "37%", "12.5/40Gi", "550.54.15"], line[:8])
+        with open(os.path.join(ROOT, "docs", "vgpu.md"), encoding="utf-8") as document:
+            (path,) = re.findall(r"kubectl get gnode NODE -o jsonpath='([^']*)'", document.read())
+        self.assertEqual("GPU-1 2026-01-02T03:04:05Z 3600000 86400000\n", self.get("gnode", NODE_NAME, "-o", "jsonpath=" + path))
 
     def test_category_shows_all_kinds(self):
         shown = self.get("gpupool-all", "-o", "name").split()
@@ -171,11 +188,11 @@ class KubectlTest(CrdTest):
         self.assertIn("gpujob.gpupool.dev/job", shown)
 
     def test_every_name_of_a_kind_works(self):
-        for kind in ("gpool", "gpupool", "gpupools", "gpupools.gpupool.dev"):
+        for kind in ("gpool", "gpupool", "gpupools", "gpools", "gpupools.gpupool.dev"):
             self.get(kind, POOL_NAME)
-        for kind in ("gnode", "gpunode", "gpunodes", "gpunodes.gpupool.dev"):
+        for kind in ("gnode", "gpunode", "gpunodes", "gnodes", "gpunodes.gpupool.dev"):
             self.get(kind, NODE_NAME)
-        for kind in ("gjob", "gpujob", "gpujobs", "gpujobs.gpupool.dev"):
+        for kind in ("gjob", "gpujob", "gpujobs", "gjobs", "gpujobs.gpupool.dev"):
             self.get(kind, "job")
 
     def test_explain(self):
@@ -187,13 +204,7 @@ class KubectlTest(CrdTest):
 
 
 def load_tests(loader, _tests, _pattern):
-    cases = [DefinitionTest, ObjectTest, KubectlTest]
-    if server_minor() >= CEL_SINCE:
-        cases.append(CelRulesTest)
-    else:
-        print(f"The CEL rules are not among these tests: Kubernetes 1.{server_minor()} ignores them, 1.{CEL_SINCE} is "
-              "the first that checks them.", file=sys.stderr)
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
+    return suite_for_server(loader, [DefinitionTest, ObjectTest, KubectlTest], CelRulesTest, "The CEL rules are", server_minor(), CEL_SINCE)
 
 
 if __name__ == "__main__":

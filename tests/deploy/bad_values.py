@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values files that are wrong, and what the refusal must name. One mistake each."""
 
 DIGEST = "a" * 63  # one too short
@@ -30,6 +31,7 @@ BAD_VALUES = [
     ("devicePlugin: {updateStrategy: {type: Recreate}}", "/devicePlugin/updateStrategy/type"),
     ("devicePlugin: {nodeLabel: 'no such label'}", "/devicePlugin/nodeLabel"),
     ("crds: {keep: 'yes'}", "/crds/keep"),
+    ("rbac: {poolViewers: system:authenticated}", "/rbac/poolViewers"),
     ("imagePullSecrets: [my-registry]", "/imagePullSecrets/0"),
     ("commonLabels: {team: 7}", "/commonLabels/team"),
     ("priorityClass: {value: 2000000000}", "/priorityClass/value"),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls helm on our chart."""
 
 import os
@@ -5,7 +6,10 @@ import subprocess
 
 import yaml
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from tests.kit.commands import output_of
+from tests.kit.names import SYSTEM_NAMESPACE
+from tests.kit.paths import ROOT
+
 CHART = os.path.join(ROOT, "deploy", "helm", "gpupool")
 ALL_ON = ["--set", "metrics.serviceMonitor.enabled=true,metrics.prometheusRule.enabled=true,metrics.dashboard.enabled=true,"
           "networkPolicy.restrictEgress=true,priorityClass.create=true,placementPolicy.enabled=true"]
@@ -16,7 +20,7 @@ class HelmError(Exception):
 
 
 def helm_path():
-    return subprocess.run([os.path.join(ROOT, "deps", "helm")], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    return output_of(ROOT / "deps" / "helm")
 
 
 def helm(*arguments, text=None):
@@ -29,6 +33,6 @@ def helm(*arguments, text=None):
 def template(*options, text=None, kube="1.36.0"):
     """The objects of the chart. text: a values file."""
     values = ["--values", "-"] if text is not None else []
-    rendered = helm("template", "gpupool", CHART, "--namespace", "gpupool-system", "--kube-version", kube, *values,
+    rendered = helm("template", "gpupool", CHART, "--namespace", SYSTEM_NAMESPACE, "--kube-version", kube, *values,
                     *options, text=text)
     return [item for item in yaml.safe_load_all(rendered) if item]

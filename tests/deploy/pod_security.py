@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Pod Security Standard `restricted`, as Kubernetes documents it: what a pod breaks."""
 
 ALLOWED_VOLUMES = {"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Helm chart, rendered by a real helm."""
 
 import json
@@ -5,12 +6,15 @@ import os
 import re
 import subprocess
 import unittest
+from pathlib import Path
 
 import yaml
 
-from bad_values import BAD_VALUES
-from chart import ALL_ON, CHART, ROOT, HelmError, helm, template
-from pod_security import violations
+from tests.deploy.bad_values import BAD_VALUES
+from tests.deploy.chart import ALL_ON, CHART, HelmError, helm, template
+from tests.deploy.pod_security import violations
+from tests.kit.commands import output_of
+from tests.kit.paths import ROOT, cpp_header, program
 
 # What a device plugin cannot do without: the kubelet's sockets are root's, in folders of the node.
 PLUGIN_NEEDS = {"volume device-plugins is a hostPath", "volume pod-resources is a hostPath", "volume state is a hostPath",
@@ -67,11 +71,21 @@ class RenderTest(unittest.TestCase):
                 self.assertEqual(definition["spec"], yaml.safe_load(source)["spec"])
             self.assertEqual(definition["metadata"]["annotations"], {"helm.sh/resource-policy": "keep"})
 
+    def test_the_plugin_offers_whole_gpus_unless_told_otherwise(self):
+        for options, count in (((), 1), (("--set", "devicePlugin.config.deviceSplitCount=10"), 10)):
+            (config,) = [item["data"]["config.yaml"] for item in of_kind(template(*options), "ConfigMap")]
+            self.assertEqual(yaml.safe_load(config)["deviceSplitCount"], count)
+
+    def test_beside_another_plugin_nothing_is_left_of_ours(self):
+        objects = template(*ALL_ON, "--set", "devicePlugin.enabled=false")
+        self.assertIn(("Deployment", "gpupool-operator"), names(objects))
+        self.assertEqual([meta["name"] for meta in (item["metadata"] for item in objects)
+                          if meta["labels"]["app.kubernetes.io/component"] == "device-plugin"], [])
+
     def test_data_version_is_the_operators(self):
         with open(os.path.join(CHART, "Chart.yaml"), encoding="utf-8") as source:
             known = yaml.safe_load(source)["annotations"]["gpupool.dev/data-version"]
-        with open(os.path.join(ROOT, "operator", "api", "v1alpha1", "data_version.h"), encoding="utf-8") as source:
-            self.assertIn(f"kDataVersion = {known};", source.read())
+        self.assertIn(f"kDataVersion = {known};", cpp_header("data_version.h").read_text(encoding="utf-8"))
         with open(os.path.join(ROOT, "docs", "upgrade.md"), encoding="utf-8") as source:
             self.assertRegex(source.read(), rf"\n\| [0-9.]+ \| {known} \|")
 
@@ -123,10 +137,8 @@ class PodTest(unittest.TestCase):
         self.assertEqual(len(violations(bad)), 7, violations(bad))
 
     def test_flags_are_known_to_the_programs(self):
-        build = os.environ.get("BUILD_DIR") or os.path.join(ROOT, "build")
-        for kind, program in (("Deployment", "gpupool-operator"), ("DaemonSet", "gpupool-device-plugin")):
-            shown = subprocess.run([os.path.join(build, "bin", program), "--help"], check=True, capture_output=True,
-                                   text=True).stdout
+        for kind, name in (("Deployment", "gpupool-operator"), ("DaemonSet", "gpupool-device-plugin")):
+            shown = output_of(program(name), "--help")
             known = set(re.findall(r"--[a-z-]+", shown))
             args = of_kind(template(), kind)[0]["spec"]["template"]["spec"]["containers"][0]["args"]
             self.assertLessEqual({arg.partition("=")[0] for arg in args}, known)
@@ -136,6 +148,15 @@ class GeneratedTest(unittest.TestCase):
     def test_manifests_are_up_to_date(self):
         done = subprocess.run([os.path.join(ROOT, "deploy", "generate"), "--check"], capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+    def test_the_chart_has_no_definition_besides_those_of_crds(self):
+        self.assertEqual(*({path.name for path in folder.iterdir()} for folder in (Path(CHART, "definitions"), ROOT / "crds")))
+
+    def test_nothing_is_a_link(self):
+        """Flux leaves links out of the artifacts that it makes of a repository."""
+        links = [path for top in ("crds", "deploy", "examples") for path in (ROOT / top, *(ROOT / top).rglob("*"))
+                 if path.is_symlink()]
+        self.assertEqual(links, [])
 
     def test_plain_manifests_know_nothing_of_helm(self):
         with open(os.path.join(ROOT, "deploy", "manifests", "install.yaml"), encoding="utf-8") as source:

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """What deploy/ lets a device plugin do, on a real API server. Usage: TEST_KUBECONFIG=FILE [KUBECTL=FILE] this
 
 Installs the definitions and the plugin's rights, and leaves them installed. From Kubernetes 1.30 on, tokens name the
@@ -8,26 +9,20 @@ node of their pod, and the admission policy is tried too.
 import os
 import sys
 import unittest
+from pathlib import Path
 
 sys.dont_write_bytecode = True
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
+sys.path[0] = str(next(p for p in Path(__file__).resolve().parents if (p / "CMakePresets.json").exists()))
 
-from support import deploy  # noqa: E402
-from support.api import Api, ApiError  # noqa: E402
-from support.cluster import apply_definitions, apply_objects, kubectl  # noqa: E402
-from support.waiting import wait_for  # noqa: E402
+from tests.kit import deploy  # noqa: E402
+from tests.kit.api import Api, ApiError  # noqa: E402
+from tests.kit.kubectl import apply_definitions, apply_objects, given_kubeconfig, kubectl  # noqa: E402
+from tests.kit.unittests import suite_for_server  # noqa: E402
+from tests.kit.waiting import wait_for  # noqa: E402
 
 NAMESPACE, ACCOUNT = "gpupool-system", "gpupool-device-plugin"
 NODES = ["deploy-test-a", "deploy-test-b"]
 POLICY_SINCE = 30
-
-
-def kubeconfig():
-    path = os.environ.get("TEST_KUBECONFIG")
-    if not path:
-        raise RuntimeError("TEST_KUBECONFIG must name the kubeconfig of a cluster for tests")
-    return path
 
 
 class AsPlugin(Api):
@@ -51,10 +46,10 @@ class AsPlugin(Api):
 class DeployTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.admin = Api(kubeconfig())
-        apply_definitions(kubeconfig())
+        cls.admin = Api(given_kubeconfig())
+        apply_definitions(given_kubeconfig())
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
-        apply_objects(kubeconfig(), [namespace, *deploy.objects("device-plugin", "ServiceAccount", "ClusterRole",
+        apply_objects(given_kubeconfig(), [namespace, *deploy.objects("device-plugin", "ServiceAccount", "ClusterRole",
                                                                 "ClusterRoleBinding")])
         wait_for("the service account", lambda: cls.admin.find("serviceaccounts", ACCOUNT, NAMESPACE))
         cls.clean()
@@ -110,7 +105,7 @@ class PolicyTest(DeployTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        kubectl(kubeconfig(), "apply", "-f", os.path.join(deploy.MANIFESTS, "admission.yaml"))
+        kubectl(given_kubeconfig(), "apply", "-f", os.path.join(deploy.MANIFESTS, "admission.yaml"))
         cls.plugins = {node: AsPlugin(cls.admin, node) for node in NODES}
 
     def object(self, node):
@@ -142,14 +137,7 @@ class PolicyTest(DeployTest):
 
 
 def load_tests(loader, _tests, _pattern):
-    cases = [RightsTest]
-    minor = Api(kubeconfig()).minor()
-    if minor >= POLICY_SINCE:
-        cases.append(PolicyTest)
-    else:
-        print(f"The admission policy is not among these tests: Kubernetes 1.{minor} has none, 1.{POLICY_SINCE} is the "
-              "first.", file=sys.stderr)
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
+    return suite_for_server(loader, [RightsTest], PolicyTest, "The admission policy is", Api(given_kubeconfig()).minor(), POLICY_SINCE)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kustomize overlays, built by a real kubectl."""
 
 import os
-import subprocess
 import unittest
 
 import yaml
 
-from chart import ROOT
+from tests.kit.commands import output_of
+from tests.kit.paths import ROOT
 
 
 def build(overlay):
-    kubectl = subprocess.run([os.path.join(ROOT, "deps", "helm"), "kubectl"], check=True, stdout=subprocess.PIPE,
-                             text=True).stdout.strip()
-    folder = os.path.join(ROOT, "deploy", "kustomize", overlay)
-    done = subprocess.run([kubectl, "kustomize", folder], check=True, stdout=subprocess.PIPE, text=True)
-    return {(item["kind"], item["metadata"]["name"]): item for item in yaml.safe_load_all(done.stdout)}
+    kubectl = output_of(ROOT / "deps" / "helm", "kubectl")
+    shown = output_of(kubectl, "kustomize", ROOT / "deploy" / "kustomize" / overlay)
+    return {(item["kind"], item["metadata"]["name"]): item for item in yaml.safe_load_all(shown)}
 
 
 def plain():

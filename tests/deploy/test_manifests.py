@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chart and the plain manifests on a real API server, as a GitOps tool applies them: again and again."""
 
 import glob
@@ -6,25 +7,18 @@ import os
 import subprocess
 import unittest
 
-from chart import ALL_ON, CHART, ROOT, helm
-from support import deploy
-from support.api import Api
-from support.cluster import kubectl
+from tests.deploy.chart import ALL_ON, CHART, helm
+from tests.kit import deploy
+from tests.kit.api import Api
+from tests.kit.kubectl import DEFINITIONS, given_kubeconfig, kubectl
+from tests.kit.paths import ROOT, kubectl_program
 
-DEFINITIONS = [f"crd/{plural}.gpupool.dev" for plural in ("gpupools", "gpujobs", "gpunodes")]
 NEWER = ("ServiceMonitor", "PrometheusRule")  # of the Prometheus Operator, which is not here
-
-
-def kubeconfig():
-    path = os.environ.get("TEST_KUBECONFIG")
-    if not path:
-        raise RuntimeError("TEST_KUBECONFIG must name the kubeconfig of a cluster for tests")
-    return path
 
 
 def differs(*paths):
     """What `kubectl diff` shows; empty: nothing."""
-    done = subprocess.run([os.environ.get("KUBECTL") or "kubectl", "--kubeconfig", kubeconfig(), "diff",
+    done = subprocess.run([kubectl_program(), "--kubeconfig", given_kubeconfig(), "diff",
                            *files(paths)], capture_output=True, text=True, check=False)
     if done.returncode > 1:
         raise AssertionError(done.stderr)
@@ -38,28 +32,28 @@ def files(paths):
 class ManifestsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.minor = Api(kubeconfig()).minor()
+        cls.minor = Api(given_kubeconfig()).minor()
         policies = ["admission.yaml", "placement-admission.yaml"] if cls.minor >= 30 else []
         install = "install.yaml" if cls.minor >= 25 else "install-before-1.25.yaml"
         cls.files = [os.path.join(deploy.MANIFESTS, name) for name in (install, *policies)]
         cls.addClassCleanup(cls.clean)
-        kubectl(kubeconfig(), "apply", "-f", cls.files[0])
-        kubectl(kubeconfig(), "wait", "--for=condition=Established", "--timeout=30s", *DEFINITIONS)
+        kubectl(given_kubeconfig(), "apply", "-f", cls.files[0])
+        kubectl(given_kubeconfig(), "wait", "--for=condition=Established", "--timeout=30s", *DEFINITIONS)
         for path in cls.files[1:]:
-            kubectl(kubeconfig(), "apply", "-f", path)
+            kubectl(given_kubeconfig(), "apply", "-f", path)
 
     @classmethod
     def clean(cls):
         """Definitions and namespace stay: other tests use them. So the service accounts do."""
         kinds = "deployments,daemonsets,services,configmaps,networkpolicies,poddisruptionbudgets"
-        kubectl(kubeconfig(), "-n", "gpupool-system", "delete", kinds, "-l", "app.kubernetes.io/name=gpupool")
+        kubectl(given_kubeconfig(), "-n", "gpupool-system", "delete", kinds, "-l", "app.kubernetes.io/name=gpupool")
         for path in cls.files[1:]:
-            kubectl(kubeconfig(), "delete", "--ignore-not-found", "-f", path)
+            kubectl(given_kubeconfig(), "delete", "--ignore-not-found", "-f", path)
 
     def test_applied_twice_they_change_nothing(self):
         for path in self.files:
             before = self.versions(path)
-            shown = kubectl(kubeconfig(), "apply", "-f", path)
+            shown = kubectl(given_kubeconfig(), "apply", "-f", path)
             self.assertEqual(self.versions(path), before)
             # kubectl sends every PodDisruptionBudget of policy/v1 again, and says so.
             self.assertEqual([line for line in shown.splitlines() if not line.endswith(" unchanged")
@@ -73,19 +67,19 @@ class ManifestsTest(unittest.TestCase):
                  sorted(glob.glob(os.path.join(ROOT, "examples", folder, "*.yaml")))
                  if not path.endswith("kustomization.yaml")]
         self.assertGreater(len(paths), 8)
-        self.addCleanup(kubectl, kubeconfig(), "delete", "--ignore-not-found", *files(paths))
-        kubectl(kubeconfig(), "apply", *files(paths))
+        self.addCleanup(kubectl, given_kubeconfig(), "delete", "--ignore-not-found", *files(paths))
+        kubectl(given_kubeconfig(), "apply", *files(paths))
         self.assertEqual(differs(*paths), "")
-        for line in kubectl(kubeconfig(), "apply", *files(paths)).splitlines():
+        for line in kubectl(given_kubeconfig(), "apply", *files(paths)).splitlines():
             self.assertTrue(line.endswith(" unchanged"), line)
 
     def test_the_chart_with_everything_on_is_accepted(self):
         rendered = helm("template", "gpupool", CHART, "--namespace", "gpupool-system", *ALL_ON, "--kube-version",
                         f"1.{self.minor}.0")
         documents = [part for part in rendered.split("\n---\n") if not any(f"kind: {kind}" in part for kind in NEWER)]
-        shown = kubectl(kubeconfig(), "apply", "--dry-run=server", "-f", "-", text="\n---\n".join(documents))
+        shown = kubectl(given_kubeconfig(), "apply", "--dry-run=server", "-f", "-", text="\n---\n".join(documents))
         self.assertIn("deployment.apps/gpupool-operator", shown)
 
     def versions(self, path):
-        objects = json.loads(kubectl(kubeconfig(), "get", "-o", "json", "-f", path))["items"]
+        objects = json.loads(kubectl(given_kubeconfig(), "get", "-o", "json", "-f", path))["items"]
         return {item["metadata"]["uid"]: item["metadata"]["resourceVersion"] for item in objects}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Alerts and dashboard ask for metrics that the programs have."""
 
 import glob
@@ -6,20 +7,22 @@ import os
 import re
 import unittest
 
-import yaml
 
-from chart import ALL_ON, ROOT, template
+from tests.deploy.chart import ALL_ON, template
+from tests.kit.paths import ROOT
 
 WORDS = {"sum", "rate", "by", "max", "min", "absent", "increase", "histogram_quantile", "label_replace", "without", "le",
          "or", "and", "unless", "avg", "count", "on", "time", "min_over_time", "max_over_time", "topk",
          "vector", "group_left", "group_right"}
+OF_A_GPU = ("gpupool_gpu_busy_seconds_total", "gpupool_gpu_memory_used_bytes", "gpupool_gpu_temperature_celsius",
+            "gpupool_gpu_power_watts")
 
 
 def registered():
     """Every text in the sources that may be a metric's name."""
     names = set()
-    for program in ("operator", "device-plugin"):
-        for path in glob.glob(os.path.join(ROOT, program, "**", "*.cc"), recursive=True):
+    for top in ("lib", "operator", "device-plugin"):
+        for path in glob.glob(os.path.join(ROOT, top, "**", "*.cc"), recursive=True):
             with open(path, encoding="utf-8") as source:
                 names |= set(re.findall(r'"([a-z]+(?:_[a-z]+)+)"', source.read()))
     return names
@@ -27,7 +30,7 @@ def registered():
 
 def asked(expression):
     """The metrics of a PromQL expression."""
-    bare = re.sub(r"\{[^}]*\}|\"[^\"]*\"|\[[^\]]*\]|\b(?:by|without|on)\s*\([^)]*\)", " ", expression)
+    bare = re.sub(r"\{[^}]*\}|\"[^\"]*\"|\[[^\]]*\]|\b(?:by|without|on|group_left)\s*\([^)]*\)", " ", expression)
     names = set(re.findall(r"\b[a-z]+(?:_[a-z]+)*\b", bare)) - WORDS
     return {re.sub(r"_(bucket|sum|count)$", "", name) for name in names}
 
@@ -48,14 +51,27 @@ class MonitoringTest(unittest.TestCase):
             self.assertEqual({"summary", "description"}, set(rule["annotations"]), rule["alert"])
             self.assertIn(rule["labels"]["severity"], ("warning", "critical"))
 
-    def test_dashboard(self):
+    def dashboard(self):
         board = next(item for item in of_kind("ConfigMap") if item["metadata"]["name"].endswith("dashboard"))
         (text,) = board["data"].values()
-        expressions = [target["expr"] for panel in json.loads(text)["panels"] for target in panel.get("targets", [])]
+        return json.loads(text)
+
+    def test_dashboard(self):
+        expressions = [target["expr"] for panel in self.dashboard()["panels"] for target in panel.get("targets", [])]
         self.assertGreater(len(expressions), 5)
         for expression in expressions:
             self.assertTrue(asked(expression), expression)
             self.assertLessEqual(asked(expression), registered(), expression)
+
+    def test_dashboard_shows_the_use_of_each_gpu(self):
+        panels = self.dashboard()["panels"]
+        self.assertEqual(len(panels), len({panel["id"] for panel in panels}))
+        places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in panels}
+        self.assertEqual(len(panels), len(places), "panels lie on each other")
+        for metric in OF_A_GPU:
+            (target,) = [target for panel in panels for target in panel["targets"]
+                         if metric + "{" in target["expr"] and "GPU {{index}}" in target["legendFormat"]]
+            self.assertIn("group_left (index) gpupool_gpu_info", target["expr"])
 
     def test_services_and_monitors_find_the_pods(self):
         pods = [item["spec"]["template"]["metadata"]["labels"] for kind in ("Deployment", "DaemonSet")
@@ -70,14 +86,3 @@ class MonitoringTest(unittest.TestCase):
 
     def test_the_check_finds_a_wrong_name(self):
         self.assertEqual({"gpupool_jbos"}, asked('sum by (phase) (gpupool_jbos{phase="Running"})') - registered())
-
-
-class DocumentsTest(unittest.TestCase):
-    def test_readme_says_what_the_page_says(self):
-        texts = []
-        for path in ("README.md", os.path.join("docs", "install.md")):
-            with open(os.path.join(ROOT, path), encoding="utf-8") as source:
-                texts.append(set(re.findall(r"^(?:helm|make) .*?(?=\s+#|$)", source.read(), re.M)))
-        short = {line for line in texts[0] if line.startswith("helm ") or line == "make images"}
-        self.assertEqual(2, len(short))
-        self.assertLessEqual(short, texts[1])

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """What deploy/ lets people do, on a real API server. Usage: TEST_KUBECONFIG=FILE [KUBECTL=FILE] this
 
 Installs the definitions and roles, and from Kubernetes 1.30 on the placement policy while it is tried.
@@ -7,17 +8,19 @@ Installs the definitions and roles, and from Kubernetes 1.30 on the placement po
 import os
 import sys
 import unittest
+from pathlib import Path
 
 sys.dont_write_bytecode = True
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
+sys.path[0] = str(next(p for p in Path(__file__).resolve().parents if (p / "CMakePresets.json").exists()))
 
-from support import deploy  # noqa: E402
-from support.api import Api, ApiError  # noqa: E402
-from support.as_user import AsUser  # noqa: E402
-from support.cluster import apply_definitions, apply_objects, kubectl  # noqa: E402
-from support.jobs import job_manifest, pool_manifest  # noqa: E402
-from support.waiting import wait_for  # noqa: E402
+from tests.deploy.chart import template  # noqa: E402
+from tests.kit import deploy  # noqa: E402
+from tests.kit.api import MERGE_PATCH, Api, ApiError  # noqa: E402
+from tests.kit.as_user import AsUser  # noqa: E402
+from tests.kit.kubectl import apply_definitions, apply_objects, given_kubeconfig, kubectl  # noqa: E402
+from tests.kit.manifests import job_manifest, pool_manifest  # noqa: E402
+from tests.kit.unittests import suite_for_server  # noqa: E402
+from tests.kit.waiting import wait_for  # noqa: E402
 
 NAMESPACE = "deploy-people"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -25,19 +28,12 @@ POLICY_SINCE = 30
 CONTAINERS = [{"name": "c", "image": "i:1"}]
 
 
-def kubeconfig():
-    path = os.environ.get("TEST_KUBECONFIG")
-    if not path:
-        raise RuntimeError("TEST_KUBECONFIG must name the kubeconfig of a cluster for tests")
-    return path
-
-
 class PeopleTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.admin = Api(kubeconfig())
-        apply_definitions(kubeconfig())
-        apply_objects(kubeconfig(), deploy.objects("users"))
+        cls.admin = Api(given_kubeconfig())
+        apply_definitions(given_kubeconfig())
+        apply_objects(given_kubeconfig(), deploy.objects("users"))
         if cls.admin.find("namespaces", NAMESPACE) is None:
             cls.admin.create("namespaces", {"metadata": {"name": NAMESPACE}})
         wait_for("the service account", lambda: cls.admin.find("serviceaccounts", "default", NAMESPACE))
@@ -78,7 +74,8 @@ class RoleTest(PeopleTest):
         renter = self.bind("renter", "gpupool-renter", NAMESPACE)
         wait_for("the role to be in force", lambda: self.allows(renter.list, "gpujobs", NAMESPACE))
         renter.create("gpujobs", self.job(), dryRun="All")
-        renter.list("pods", NAMESPACE)
+        for kind in ("pods", "jobs", "events"):
+            renter.list(kind, NAMESPACE)
         self.admin.create("gpujobs", self.job())
         self.addCleanup(self.admin.delete, "gpujobs", "job", NAMESPACE)
         self.refused("cannot patch", renter.patch, "gpujobs", "job", {"status": {}}, NAMESPACE, "status")
@@ -88,13 +85,65 @@ class RoleTest(PeopleTest):
         for kind in ("nodes", "gpupools", "gpunodes"):
             self.refused("cannot list", renter.list, kind)
 
+    def test_renter_works_with_what_a_job_needs(self):
+        renter = self.bind("renter", "gpupool-renter", NAMESPACE)
+        wait_for("the role to be in force", lambda: self.allows(renter.list, "gpujobs", NAMESPACE))
+        claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        for kind, content in (("configmaps", {"data": {"a": "b"}}), ("secrets", {"stringData": {"a": "b"}}),
+                              ("persistentvolumeclaims", {"spec": claim})):
+            with self.subTest(kind):
+                path = f"/api/v1/namespaces/{NAMESPACE}/{kind}"
+                self.addCleanup(self.admin.call, "DELETE", path + "/mine")
+                renter.call("POST", path, {"metadata": {"name": "mine"}, **content})
+                renter.call("PATCH", path + "/mine", {"metadata": {"labels": {"a": "b"}}}, MERGE_PATCH)
+                renter.call("GET", path)
+                with self.assertRaises(ApiError) as caught:
+                    renter.call("GET", f"/api/v1/namespaces/default/{kind}")
+                self.assertEqual(403, caught.exception.code)
+        self.admin.create("pods", {"metadata": {"name": "worker", "namespace": NAMESPACE}, "spec": {"containers": CONTAINERS}})
+        self.addCleanup(self.admin.delete, "pods", "worker", NAMESPACE, gracePeriodSeconds=0)
+        pod = f"/api/v1/namespaces/{NAMESPACE}/pods/worker"
+        for what in ("/log", "/exec?command=true", "/portforward?ports=1"):
+            for method in ("GET",) if what == "/log" else ("GET", "POST"):
+                with self.subTest(method=method, what=what):  # the pod is on no node, so nobody goes further than this
+                    self.assertTrue(self.allows_or_fails(renter.call, method, pod + what))
+        with self.assertRaises(ApiError) as caught:
+            renter.call("DELETE", pod)
+        self.assertEqual(403, caught.exception.code)
+
+    @staticmethod
+    def allows_or_fails(call, *arguments):
+        """Whether it is not forbidden."""
+        try:
+            call(*arguments)
+        except ApiError as error:
+            return error.code != 403
+        return True
+
     def test_viewer(self):
         viewer = self.bind("viewer", "gpupool-viewer")
+        wait_for("the role to be in force", lambda: self.allows(viewer.list, "gpujobs"))
+        self.refused("cannot create", viewer.create, "gpujobs", self.job())
+        for kind in ("gpupools", "gpunodes"):
+            self.refused("cannot list", viewer.list, kind)
+
+    def test_viewer_of_pools(self):
+        viewer = self.bind("pool-viewer", "gpupool-pool-viewer")
         wait_for("the role to be in force", lambda: self.allows(viewer.list, "gpupools"))
         viewer.list("gpunodes")
-        viewer.list("gpujobs")
-        self.refused("cannot create", viewer.create, "gpujobs", self.job())
+        self.refused("cannot list", viewer.list, "gpujobs", NAMESPACE)
         self.refused("cannot create", viewer.create, "gpupools", pool_manifest("p", {"a": "b"}))
+
+    def test_pools_can_be_shown_to_everybody_who_can_log_in(self):
+        anybody = AsUser(self.admin, "anybody")  # the API server adds system:authenticated
+        self.refused("cannot list", anybody.list, "gpupools")
+        bound = [item for item in template("--set", "rbac.poolViewers={system:authenticated}")
+                 if item["kind"] == "ClusterRoleBinding" and item["metadata"]["name"] == "gpupool-pool-viewer"]
+        apply_objects(given_kubeconfig(), bound)
+        self.addCleanup(self.admin.call, "DELETE", RBAC + "/clusterrolebindings/gpupool-pool-viewer")
+        wait_for("the role to be in force", lambda: self.allows(anybody.list, "gpupools"))
+        anybody.list("gpunodes")
+        self.refused("cannot list", anybody.list, "gpujobs", NAMESPACE)
 
     def test_owner(self):
         owner = self.bind("owner", "gpupool-owner")
@@ -128,8 +177,8 @@ class PlacementTest(PeopleTest):
     def setUpClass(cls):
         super().setUpClass()
         path = os.path.join(deploy.MANIFESTS, "placement-admission.yaml")
-        kubectl(kubeconfig(), "apply", "-f", path)
-        cls.addClassCleanup(kubectl, kubeconfig(), "delete", "-f", path)
+        kubectl(given_kubeconfig(), "apply", "-f", path)
+        cls.addClassCleanup(kubectl, given_kubeconfig(), "delete", "-f", path)
 
     def setUp(self):
         self.user = self.bind("developer", "edit", NAMESPACE)
@@ -193,14 +242,7 @@ class PlacementTest(PeopleTest):
 
 
 def load_tests(loader, _tests, _pattern):
-    cases = [RoleTest]
-    minor = Api(kubeconfig()).minor()
-    if minor >= POLICY_SINCE:
-        cases.append(PlacementTest)
-    else:
-        print(f"The placement policy is not among these tests: Kubernetes 1.{minor} has none, 1.{POLICY_SINCE} is the "
-              "first.", file=sys.stderr)
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
+    return suite_for_server(loader, [RoleTest], PlacementTest, "The placement policy is", Api(given_kubeconfig()).minor(), POLICY_SINCE)
 
 
 if __name__ == "__main__":

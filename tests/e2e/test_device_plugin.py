@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The device plugin on a real kubelet, with plain pods: what happens to slices when anything around them breaks."""
 
 import os
@@ -5,11 +6,11 @@ import re
 import signal
 import time
 
-from support.case import OperatorCase
-from support.cluster import kubectl
-from support.jobs import shell
-from support.slices import PLUGIN, PLUGIN_NAMESPACE, SHOW, SLICE, Shown, SliceNode
-from support.waiting import holds_for, wait_for
+from tests.e2e.slice_node import PLUGIN, SHOW, SLICE, SYSTEM_NAMESPACE, Shown, SliceNode
+from tests.kit.kubectl import kubectl
+from tests.kit.manifests import shell
+from tests.kit.operator_case import OperatorCase
+from tests.kit.waiting import holds_for, wait_for
 
 NODE = "nd"
 TOTAL = 30
@@ -174,20 +175,20 @@ class BrokenTest(PluginCase):
     def test_plugin_is_upgraded(self):
         def upgrade():
             old = self.node.plugin_pod()["metadata"]["name"]
-            kubectl(self.lab.kubeconfig, "-n", PLUGIN_NAMESPACE, "rollout", "restart", "daemonset/" + PLUGIN)
-            kubectl(self.lab.kubeconfig, "-n", PLUGIN_NAMESPACE, "rollout", "status", "daemonset/" + PLUGIN,
+            kubectl(self.lab.kubeconfig, "-n", SYSTEM_NAMESPACE, "rollout", "restart", "daemonset/" + PLUGIN)
+            kubectl(self.lab.kubeconfig, "-n", SYSTEM_NAMESPACE, "rollout", "status", "daemonset/" + PLUGIN,
                     "--timeout=110s")
             self.assertNotEqual(old, self.node.plugin_pod()["metadata"]["name"])
         self.check(upgrade)
 
     def test_a_second_plugin_for_the_same_resource_changes_nothing(self):
         pod = self.node.plugin_pod()
-        second = {"metadata": {"name": "second", "namespace": PLUGIN_NAMESPACE}, "spec": pod["spec"]}
-        self.addCleanup(self.api.delete, "pods", "second", PLUGIN_NAMESPACE)
+        second = {"metadata": {"name": "second", "namespace": SYSTEM_NAMESPACE}, "spec": pod["spec"]}
+        self.addCleanup(self.api.delete, "pods", "second", SYSTEM_NAMESPACE)
 
         def start_second():
             self.api.create("pods", second)
-            wait_for("the second plugin to run", lambda: self.api.get("pods", "second", PLUGIN_NAMESPACE)["status"].get(
+            wait_for("the second plugin to run", lambda: self.api.get("pods", "second", SYSTEM_NAMESPACE)["status"].get(
                 "phase") == "Running")
         self.check(start_second, registers=False)
         self.assertEqual(2, len(self.node.plugin_pids()))
@@ -199,11 +200,11 @@ class HealthTest(PluginCase):
 
     def test_a_gpu_that_falls_off_the_bus_and_comes_back(self):
         (used,) = self.start_all(runs=1)["runs"].visible
-        sick, index = next((gpu["uuid"], gpu["index"]) for gpu in self.node.report()["gpus"] if gpu["uuid"] != used)
+        unhealthy, index = next((gpu["uuid"], gpu["index"]) for gpu in self.node.report()["gpus"] if gpu["uuid"] != used)
         containers = self.containers()
         begin = time.monotonic()
         self.node.throw_xid(index, 79)
-        self.node.wait_report(f"GPU {index} is unhealthy", lambda _: self.gpu(sick)["health"] == "Unhealthy")
+        self.node.wait_report(f"GPU {index} is unhealthy", lambda _: self.gpu(unhealthy)["health"] == "Unhealthy")
         self.tell("reported unhealthy after", begin)
         self.node.wait_allocatable(TOTAL - 10)
         self.tell("allocatable follows after", begin)
@@ -211,17 +212,17 @@ class HealthTest(PluginCase):
             "the pod is known", lambda report: report["sliceCounts"]["free"] == 19 and report)
         self.assertEqual((3, 2), (report["gpuCounts"]["total"], report["gpuCounts"]["healthy"]))
         self.assertEqual(30, report["sliceCounts"]["total"])
-        self.assertIn("79", self.gpu(sick)["reason"])
+        self.assertIn("79", self.gpu(unhealthy)["reason"])
         shown = self.start_all(a=10, b=9)
-        self.assertNotIn(sick, shown["a"].visible + shown["b"].visible)
+        self.assertNotIn(unhealthy, shown["a"].visible + shown["b"].visible)
         self.assertEqual(containers, {name: self.containers()[name] for name in containers})
         begin = time.monotonic()
         self.node.reload_driver()
         self.node.wait_allocatable(TOTAL)
         self.tell("healthy again after the driver's reload within", begin)
-        self.assertEqual([sick], self.start_all(c=10)["c"].visible)
+        self.assertEqual([unhealthy], self.start_all(c=10)["c"].visible)
 
-    def test_a_sick_gpu_is_known_after_a_restart(self):
+    def test_an_unhealthy_gpu_is_known_after_a_restart(self):
         self.addCleanup(self.node.wait_allocatable, TOTAL)
         self.addCleanup(self.node.reload_driver)
         self.node.throw_xid(2, 79)
@@ -242,8 +243,10 @@ class NodeReportTest(PluginCase):
         (owner,) = found["metadata"]["ownerReferences"]
         self.assertEqual(("Node", self.api.get("nodes", NODE)["metadata"]["uid"]), (owner["kind"], owner["uid"]))
         header, line = kubectl(self.lab.kubeconfig, "get", "gnode", NODE).splitlines()
-        self.assertEqual(["NAME", "GPUS", "HEALTHY", "SLICES", "SLICES-FREE", "DRIVER", "LAST-REPORT"], header.split())
-        self.assertEqual([NODE, "3", "3", "30", "30"], line.split()[:5])
+        self.assertEqual(["NAME", "GPUS", "HEALTHY", "SLICES", "SLICES-FREE", "UTILIZATION", "MEMORY", "DRIVER",
+                          "LAST-REPORT"], header.split())
+        self.assertEqual([NODE, "3", "3", "30", "30", "0%"], line.split()[:6])
+        self.assertRegex(line.split()[6], r"^0/\d+(\.\d)?Gi$")
 
     def test_it_is_made_again(self):
         self.api.delete("gpunodes", NODE)

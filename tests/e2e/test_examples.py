@@ -1,13 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every file in examples/ does what its first line says."""
 
 import os
 import re
 
-from support.case import OperatorCase
-from support.cluster import kubectl
-from support.jobs import JobHandle
-from support.operator_process import ROOT
-from support.pod_watch import PodWatch
+from tests.kit.jobs import JobHandle
+from tests.kit.kubectl import kubectl
+from tests.kit.operator_case import OperatorCase
+from tests.kit.paths import ROOT
+from tests.kit.pod_watch import PodWatch
 
 RANK_LOSS = re.compile(r"rank (\d) epoch (\d+) loss ([0-9.]+)")
 DIGEST = re.compile(r"rank (\d) final weights SHA256=([0-9a-f]{64})")
@@ -87,6 +88,20 @@ class ExampleTest(OperatorCase):
             self.assertEqual({"nd"}, pods.nodes())
         # Three slices of an L4 with 23034 MiB, for the cores.
         self.assertRegex(tail, r"^GPU GPU-[-0-9a-f]+\nmemory 6909m, cores 30 %$")
+
+    def test_torchrun(self):
+        with self.watch() as pods:
+            job = self.apply("torchrun")
+            self.assertEqual("Succeeded", job.wait_condition("Complete", limit=180)["phase"])
+            (tail,) = pods.tails(1).values()
+        self.assertEqual({("0", "0"), ("1", "1")}, set(re.findall(r"rank (\d) of 2, GPU (\d): sum 3$", tail, re.M)), tail)
+
+    def test_independent_tasks(self):
+        with self.watch() as pods:
+            job = self.apply("independent-tasks")
+            self.assertEqual("Succeeded", job.wait_condition("Complete")["phase"])
+            shares = [list(map(int, re.findall(r"^task (\d+)$", tail, re.M))) for tail in pods.tails(4).values()]
+        self.assertEqual([[0, 4, 8], [1, 5, 9], [2, 6, 10], [3, 7, 11]], sorted(shares))
 
     def test_mixed_slices(self):
         with self.watch() as pods:

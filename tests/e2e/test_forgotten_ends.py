@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kubelets that do not know how a worker ended: its container was removed before they looked."""
 
 import threading
 
-from support.case import OperatorCase
-from support.jobs import LISTEN, shell
+from tests.kit.manifests import LISTEN, shell
+from tests.kit.operator_case import OperatorCase
 
 # The first attempt crashes, the second succeeds; a moment after the job is Running.
 FAILS_ONCE = "sleep 10; [ $GPUPOOL_ATTEMPT -gt 0 ] || exit 3"

@@ -1,11 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gangs on three nodes: each rank's command runs exactly once in an attempt, whatever happens around it."""
 
 import collections
 import os
 
-from support.case import OperatorCase
-from support.jobs import LISTEN, shell
-from support.waiting import wait_for
+from tests.kit.kubectl import kubectl
+from tests.kit.manifests import LISTEN, shell
+from tests.kit.operator_case import OperatorCase
+from tests.kit.waiting import wait_for
 
 MARKS = "/var/gpupool-e2e"  # on each node
 
@@ -90,6 +92,9 @@ class GangTest(OperatorCase):
         self.wait_all_begun(0)
         job.wait_phase("Running")
         victim = next(p for p in job.pods() if p["metadata"]["name"].endswith("-1"))
+        shown = kubectl(self.lab.kubeconfig, "-n", self.namespace, "exec", victim["metadata"]["name"], "--",
+                        "/gpupool/gpupool-launch", "env", "sh", "-c", "echo $RANK of $WORLD_SIZE, $MASTER_ADDR")
+        self.assertEqual("1 of 3, lost-1-0.lost-1\n", shown)
         self.api.delete("pods", victim["metadata"]["name"], self.namespace)
         status = job.wait_condition("Complete")
         self.assertEqual((2, 0), (status["attempts"], status.get("failures", 0)))

@@ -1,12 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """What real kubelets make of lost nodes, reboots, drains and hands in the workers' objects."""
 
 import time
 
-from support.case import OperatorCase
-from support.cluster import kubectl
-from support.jobs import LISTEN, shell
-from support.leaks import node_traces
-from support.waiting import holds_for, wait_for
+from tests.kit.kubectl import kubectl
+from tests.kit.leaks import node_traces
+from tests.kit.manifests import LISTEN, shell
+from tests.kit.operator_case import OperatorCase
+from tests.kit.waiting import holds_for, wait_for
 
 FIRST_FOR_EVER = LISTEN + "[ $GPUPOOL_ATTEMPT -gt 0 ] || sleep 3600"
 NODES = ("na", "nb", "nc")

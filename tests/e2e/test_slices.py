@@ -1,12 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs that share GPUs: three simulated ones, each in ten slices."""
 
 import os
 import time
 
-from support.case import OperatorCase
-from support.jobs import LISTEN, shell
-from support.slices import SHOW, Shown, SliceNode
-from support.waiting import wait_for
+from tests.e2e.slice_node import SHOW, Shown, SliceNode
+from tests.kit.manifests import LISTEN, shell
+from tests.kit.operator_case import OperatorCase
+from tests.kit.waiting import wait_for
 
 NODE = "nd"
 GATES = "/var/gpupool-e2e"  # on the node
@@ -141,7 +142,7 @@ class SliceTest(SliceCase):
         wait_for("the taint of the pool", lambda: taints().get("gpupool.dev/pool") == "shared",
                  detail=lambda: str(taints()))
 
-    def test_a_sick_gpu_leaves_the_pool_and_comes_back(self):
+    def test_an_unhealthy_gpu_leaves_the_pool_and_comes_back(self):
         def counts():
             return self.pool_status().get("slices", {})
         wait_for("the pool to show 30 slices", lambda: counts() == {"total": 30, "free": 30},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/fake-kubelet/fake_pod_resources.h"
 
 #include <grpcpp/grpcpp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/fake-kubelet/plugin_client.h"
 
 #include <grpcpp/generic/generic_stub.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/fake-nvml/machine.h"
 
 // NVML's functions about what happens on a GPU now.

@@ -1,10 +1,9 @@
-#include "inventory/nvml_api.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "nvidia/nvml/api.h"
 
 // All other functions of NVML: there for programs that look them up when they start, and of no use. The
 // arguments do not matter, since none is touched.
-#define GPUPOOL_UNSUPPORTED(name)                           \
-  extern "C" gpupool::inventory::nvml::Return name() {      \
-    return gpupool::inventory::nvml::Return::kNotSupported; \
-  }
+#define GPUPOOL_UNSUPPORTED(name) \
+  extern "C" gpupool::nvidia::nvml::Return name() { return gpupool::nvidia::nvml::Return::kNotSupported; }
 
 #include "tests/fake-nvml/unsupported.inc"

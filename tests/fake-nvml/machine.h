@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <map>
@@ -7,12 +8,12 @@
 #include <string>
 #include <utility>
 
-#include "inventory/nvml_api.h"
+#include "nvidia/nvml/api.h"
 #include "tests/fake-nvml/control_file.h"
 
 namespace gpupool::fake_nvml {
 
-namespace nvml = inventory::nvml;
+namespace nvml = nvidia::nvml;
 using nvml::Device;
 using nvml::Return;
 

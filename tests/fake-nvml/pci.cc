@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/fake-nvml/pci.h"
 
 #include <array>
@@ -11,8 +12,8 @@ std::string bus_id_of(const Gpu& gpu) {
   return text.data();
 }
 
-inventory::nvml::PciInfo pci_info_of(const Gpu& gpu) {
-  inventory::nvml::PciInfo pci{};
+nvidia::nvml::PciInfo pci_info_of(const Gpu& gpu) {
+  nvidia::nvml::PciInfo pci{};
   std::snprintf(pci.bus_id, sizeof pci.bus_id, "%s", bus_id_of(gpu).c_str());
   std::snprintf(pci.bus_id_legacy, sizeof pci.bus_id_legacy, "%04X:%02X:%02X.0", 0U, gpu.pci_bus & 0xFFU, 0U);
   pci.bus = gpu.pci_bus;

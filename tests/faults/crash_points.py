@@ -1,21 +1,26 @@
-"""One scenario, and an operator that dies exactly before or after its n-th call."""
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a scenario with an operator that is killed exactly before or after its n-th call."""
 
 import itertools
 import time
 import traceback
+from random import Random
+from typing import Iterable
 
-from report import RULES, RUNS
-from supervisor import Supervisor
+from tests.faults.fault_lab import FaultLab
+from tests.faults.fault_report import RULES, RUNS, Report
+from tests.faults.scenarios import Scenario
+from tests.faults.supervisor import Supervisor
 
 MARK_LIMIT = 5.0  # promise 2 of the design
 
 
 class CrashPoints:
-    def __init__(self, lab, report):
+    def __init__(self, lab: FaultLab, report: Report) -> None:
         self._lab, self._report = lab, report
         self._calls = 0  # of the last operator of the last run
 
-    def every(self, scenario, numbers, until):
+    def every(self, scenario: Scenario, numbers: Random, until: float) -> bool:
         """Crashes at each call of this scenario, in any order. False if the time was not enough."""
         self.run(scenario, [])
         known = self._calls
@@ -33,12 +38,13 @@ class CrashPoints:
         print(f"{scenario.name}: died before and after each of {known} calls", flush=True)
         return True
 
-    def run(self, scenario, lives, faults=""):
+    def run(self, scenario: Scenario, lives: Iterable[str], faults: str = "") -> int:
         """How often the operator died. lives: GPUPOOL_CRASH of each start."""
         again = f"--scenario {scenario.name}" + "".join(f" --crash {life}" for life in lives)
         again += faults and f" --faults {faults}"
-        world, kubelet = self._lab.world, self._lab.kubelet
-        before, world.slowest_mark = len(kubelet.violations), 0.0
+        world = self._lab.world
+        violations = self._lab.run_record.violations
+        before, world.slowest_mark = len(violations), 0.0
         with Supervisor(self._lab.process, lives, faults) as supervisor:
             world.supervisor = supervisor
             try:
@@ -50,7 +56,7 @@ class CrashPoints:
                 self._calls = supervisor.calls()
             except Exception:  # pylint: disable=broad-exception-caught
                 problems = [traceback.format_exc()]
-        problems += supervisor.problems + kubelet.violations[before:]
+        problems += supervisor.problems + violations[before:]
         self._report.add(supervisor, [world])
         self._report.points[scenario.name] += len(supervisor.crashes)
         for rule in RULES:

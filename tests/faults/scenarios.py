@@ -1,26 +1,32 @@
-"""Lives of jobs. Each returns what must be the same however often the operator dies or suffers meanwhile."""
+# SPDX-License-Identifier: Apache-2.0
+"""Scenarios of jobs. The result of each must be the same whatever happens to the operator meanwhile."""
+
+from typing import Any, Callable
+
+from tests.faults.world import World
+from tests.kit.jobs import JobHandle
 
 
-def _all_ranks(world, job, gpus, **which):
+def _all_ranks(world: World, job: JobHandle, gpus: int, **which: Any) -> None:
     for rank in range(gpus):
         world.finish(job, rank=rank, **which)
 
 
-def succeeds(world, gpus):
+def succeeds(world: World, gpus: int) -> Any:
     job = world.submit(gpus)
     world.running(job)
     _all_ranks(world, job, gpus)
     return world.over(job)
 
 
-def deleted_while_it_runs(world, gpus):
+def deleted_while_it_runs(world: World, gpus: int) -> str:
     job = world.submit(gpus)
     world.running(job)
     world.remove(job)
     return "gone"
 
 
-def fails_and_is_tried_again(world, gpus):
+def fails_and_is_tried_again(world: World, gpus: int) -> Any:
     job = world.submit(gpus, backoffLimit=1)
     world.finish(job, code=9, rank=gpus - 1)
     world.running(job, attempt=1)
@@ -28,13 +34,13 @@ def fails_and_is_tried_again(world, gpus):
     return world.over(job)
 
 
-def fails_for_good(world, gpus):
+def fails_for_good(world: World, gpus: int) -> Any:
     job = world.submit(gpus, backoffLimit=0)
     world.finish(job, code=9)
     return world.over(job)
 
 
-def loses_a_node(world, gpus):
+def loses_a_node(world: World, gpus: int) -> Any:
     job = world.submit(gpus)
     world.running(job)
     victim = job.nodes()[-1]
@@ -48,7 +54,7 @@ def loses_a_node(world, gpus):
     return world.over(job)
 
 
-def suspended_and_resumed(world, gpus):
+def suspended_and_resumed(world: World, gpus: int) -> Any:
     job = world.submit(gpus)
     world.running(job)
     job.patch(suspend=True)
@@ -59,7 +65,7 @@ def suspended_and_resumed(world, gpus):
     return world.over(job)
 
 
-def its_pool_is_deleted(world, gpus):
+def its_pool_is_deleted(world: World, gpus: int) -> Any:
     pool = world.name + "-extra"
     nodes = [f"{pool}-n{i}" for i in range(gpus)]
     world.add_pool(pool, nodes)
@@ -73,12 +79,12 @@ def its_pool_is_deleted(world, gpus):
     return result
 
 
-def waits_behind_another(world, gpus):
+def waits_behind_another(world: World, gpus: int) -> Any:
     """Two jobs want what only one can have; both run, one after the other."""
     return _one_after_the_other(world, [world.submit(gpus) for _ in range(2)], gpus)
 
 
-def share_a_gpu(world, gpus):
+def share_a_gpu(world: World, gpus: int) -> Any:
     """Three jobs want half of a GPU each; two run at once and the third after them."""
     pool, node = world.name + "-shared", world.name + "-shared-n0"
     world.add_shared_pool(pool, node)
@@ -89,7 +95,7 @@ def share_a_gpu(world, gpus):
     return results
 
 
-def _one_after_the_other(world, jobs, gpus):
+def _one_after_the_other(world: World, jobs: list[JobHandle], gpus: int) -> Any:
     results = []
     while jobs:
         job = world.wait("a job to run", lambda: next((j for j in jobs if j.phase() == "Running"), None))
@@ -104,7 +110,7 @@ _AT_ONCE = ("Succeeded", "Completed", 1, 0)
 _AT_THE_SECOND_TRY = ("Succeeded", "Completed", 2, 1)
 _AGAIN_UNCHARGED = ("Succeeded", "Completed", 2, 0)
 # life: {GPUs: what it ends with}
-_LIVES = {
+_LIVES: dict[Callable[[World, int], Any], dict[int, Any]] = {
     succeeds: {1: _AT_ONCE, 2: _AT_ONCE},
     deleted_while_it_runs: {1: "gone", 2: "gone"},
     fails_and_is_tried_again: {1: _AT_THE_SECOND_TRY, 2: _AT_THE_SECOND_TRY},
@@ -118,10 +124,10 @@ _LIVES = {
 
 
 class Scenario:
-    def __init__(self, life, gpus, expected):
+    def __init__(self, life: Callable[[World, int], Any], gpus: int, expected: Any) -> None:
         self.name, self._life, self._gpus, self.expected = f"{life.__name__}-{gpus}", life, gpus, expected
 
-    def run(self, world):
+    def run(self, world: World) -> Any:
         return self._life(world, self._gpus)
 
 

@@ -1,15 +1,18 @@
-"""Everything, as long as one likes."""
+# SPDX-License-Identifier: Apache-2.0
+"""Runs all fault tests for a given time, or each once."""
 
 import time
 
-import modes
-from scenarios import SCENARIOS
+from tests.faults import modes
+from tests.faults.fault_lab import FaultLab
+from tests.faults.fault_report import Report
+from tests.faults.scenarios import SCENARIOS
 
 SUBMISSIONS = 10_000
 ROUND_SUBMISSIONS, ROUND_FOREIGN = 500, 200
 
 
-def soak(lab, report, seed, minutes):
+def soak(lab: FaultLab, report: Report, seed: int, minutes: float | None) -> None:
     """Without minutes: every crash point and 10,000 submissions, once."""
     if minutes is None:
         modes.checker(lab, report, seed)

@@ -1,27 +1,31 @@
-"""All scenarios at the same time and again and again, while the operator suffers or dies at random."""
+# SPDX-License-Identifier: Apache-2.0
+"""Runs all scenarios at the same time, again and again, while the operator is disturbed at random."""
 
 import random
 import threading
 import time
 import traceback
+from typing import Any, Iterator
 
-from report import RULES, RUNS
-from scenarios import SCENARIOS
+from tests.faults.fault_lab import FaultLab
+from tests.faults.fault_report import RULES, RUNS, Report
+from tests.faults.scenarios import SCENARIOS, Scenario
+from tests.faults.world import World
 
 # A start alone takes about 10 calls; one that never gets further would make no progress.
 SHORTEST_LIFE, LONGEST_LIFE = 12, 80
 
 
-def crashes(seed):
+def crashes(seed: int) -> Iterator[str]:
     numbers = random.Random(seed)
     while True:
         yield f"{numbers.choice(('before', 'after'))}:{numbers.randint(SHORTEST_LIFE, LONGEST_LIFE)}"
 
 
-def storm(lab, report, seconds, title, supervisor):
+def storm(lab: FaultLab, report: Report, seconds: float, title: str, supervisor: Any) -> None:
     """title is enough to do it again."""
     worlds = [(scenario, lab.new_world()) for scenario in SCENARIOS.values()]
-    before, end = len(lab.kubelet.violations), time.monotonic() + seconds
+    before, end = len(lab.run_record.violations), time.monotonic() + seconds
     with supervisor:
         threads = [threading.Thread(target=_live, args=(scenario, world, supervisor, report, end, title))
                    for scenario, world in worlds]
@@ -31,7 +35,7 @@ def storm(lab, report, seconds, title, supervisor):
         supervisor.calm()
         for thread in threads:
             thread.join()
-        problems = supervisor.problems + lab.kubelet.violations[before:]
+        problems = supervisor.problems + lab.run_record.violations[before:]
         failed = [world for _, world in worlds if not _torn_down(world, problems)]
     for world in failed:
         world.abandon()
@@ -40,7 +44,7 @@ def storm(lab, report, seconds, title, supervisor):
         report.failed(title, "\n".join(problems))
 
 
-def _torn_down(world, problems):
+def _torn_down(world: World, problems: list[str]) -> bool:
     try:
         world.tear_down()
         return True
@@ -49,7 +53,7 @@ def _torn_down(world, problems):
         return False
 
 
-def _live(scenario, world, supervisor, report, end, title):
+def _live(scenario: Scenario, world: World, supervisor: Any, report: Report, end: float, title: str) -> None:
     world.supervisor = supervisor
     while True:
         try:

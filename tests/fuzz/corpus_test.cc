@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs every file of every corpus: what a fuzzer has found once stays found.
 
 #include <gtest/gtest.h>

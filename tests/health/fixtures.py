@@ -1,34 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
 """Objects of a live cluster as files, without what is different in each cluster."""
 
 import glob
 import json
 import os
 import re
+from typing import Any
 
-from paths import HERE
+from tests.kit.api import Object
+from tests.kit.paths import ROOT
 
-FOLDER = os.path.join(HERE, "fixtures")
+FOLDER = os.path.join(ROOT, "tests", "health", "fixtures")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 META = ("name", "namespace", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "finalizers")
 
 
-def names():
+def names() -> list[Any]:
     return sorted(os.path.basename(path).removesuffix(".json") for path in glob.glob(os.path.join(FOLDER, "*.json")))
 
 
-def load(name):
+def load(name: str) -> Any:
     with open(os.path.join(FOLDER, name + ".json"), encoding="utf-8") as source:
         return json.load(source)
 
 
-def store(name, objekt):
+def store(name: str, objekt: Object) -> None:
     with open(os.path.join(FOLDER, name + ".json"), "w", encoding="utf-8") as target:
         json.dump(objekt, target, indent=1, sort_keys=True)
         target.write("\n")
 
 
-def without_volatile(objekt, renamed):
+def without_volatile(objekt: Object, renamed: dict[str, str]) -> Any:
     """renamed: {name in this cluster: name in the fixture}."""
     cut = {**objekt, "metadata": {key: value for key, value in objekt["metadata"].items() if key in META}}
     cut["spec"] = {key: value for key, value in cut["spec"].items() if key != "template"}
@@ -38,11 +41,11 @@ def without_volatile(objekt, renamed):
     return json.loads(text, object_hook=_without_hash)
 
 
-def _without_hash(value):
+def _without_hash(value: dict) -> dict[Any, Any]:
     return {key: "0" if key == "specHash" else each for key, each in value.items()}
 
 
-def shape(objekt):
+def shape(objekt: Object) -> Any:
     """What health depends on, in lines that read well when they differ."""
     meta, status = objekt["metadata"], objekt.get("status") or {}
     observed = status.get("observedGeneration")

@@ -1,8 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """What kstatus, and so Flux, says about a custom resource. From sigs.k8s.io/cli-utils/pkg/kstatus, README and package
 documentation: deletion first, then the generation, then the standard conditions in their order, then Ready."""
 
+from typing import Any
 
-def status(objekt):
+from tests.kit.api import Object
+
+
+def status(objekt: Object) -> Any:
     """(status, message)"""
     meta, found = objekt["metadata"], objekt.get("status") or {}
     if meta.get("deletionTimestamp"):

@@ -1,49 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keeps every version of the GpuJobs of a namespace: some states last for milliseconds."""
 
-import http.client
-import json
-import socket
 import threading
+from typing import Any, Callable
 
-from support.api import Api
-from support.waiting import wait_for
+from tests.kit.api import Object
+from tests.kit.follower import LISTED, Follower
+from tests.kit.waiting import wait_for
 
 
 class Recorder:
     """From start() to close()."""
 
-    def __init__(self, kubeconfig, namespace):
-        self._api, self._namespace = Api(kubeconfig), namespace
-        self._versions, self._lock, self._closed = [], threading.Lock(), False
-        self._connection = self._stream = self._thread = None
+    def __init__(self, kubeconfig: str, namespace: str) -> None:
+        self._follower = Follower(kubeconfig, "gpujobs", self._note, namespace=namespace)
+        self._versions: list[Object] = []
+        self._lock = threading.Lock()
 
-    def start(self):
-        version = self._api.call("GET", self._api.url("gpujobs", self._namespace))["metadata"]["resourceVersion"]
-        url = self._api.url("gpujobs", self._namespace, watch="true", resourceVersion=version, timeoutSeconds="900")
-        self._connection, self._stream = self._api.open(url)
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
+    def start(self) -> "Recorder":
+        self._follower.list().start()
         return self
 
-    def close(self):
-        self._closed = True
-        self._connection.sock.shutdown(socket.SHUT_RDWR)  # wakes the reader
-        self._thread.join(10)
-        self._stream.close()
-        self._connection.close()
+    def close(self) -> None:
+        self._follower.close()
+        self._follower.join(10)
 
-    def _read(self):
-        try:
-            for line in self._stream:
-                with self._lock:
-                    self._versions.append(json.loads(line)["object"])
-        except (OSError, ValueError, http.client.HTTPException):
-            if not self._closed:
-                raise
+    def _note(self, what: str, job: Object) -> None:
+        if what != LISTED:
+            with self._lock:
+                self._versions.append(job)
 
-    def first(self, name, what, fits):
+    def first(self, name: str, what: str, fits: Callable[[Object], Any]) -> Object:
         """The first version of this job whose status fits."""
-        def found():
+        def found() -> Object | None:
             with self._lock:
                 return next((v for v in self._versions if v["metadata"]["name"] == name and fits(v.get("status") or {})),
                             None)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Argo CD's scripts and the rules of kstatus say about every fixture what they must."""
 
 import os
@@ -5,22 +6,19 @@ import re
 import tempfile
 import unittest
 
-import argo
-import fixtures
-import kstatus
-import verdicts
-from paths import ROOT
+from tests.health import argo, fixtures, kstatus, verdicts
+from tests.health.test_reasons import typed_reasons
+from tests.kit.paths import cpp_header
 
 
 def reasons():
     """The operator's typed reasons."""
-    with open(os.path.join(ROOT, "operator", "api", "v1alpha1", "reasons.h"), encoding="utf-8") as header:
-        return set(re.findall(r'constexpr char k\w+\[\] =\s+"(\w+)"', header.read()))
+    return typed_reasons()["reason"]
 
 
 def phases():
-    with open(os.path.join(ROOT, "operator", "api", "v1alpha1", "gpu_job.h"), encoding="utf-8") as header:
-        block = re.search(r"namespace phase \{(.*?)\n\}", header.read(), re.S).group(1)
+    header = cpp_header("gpu_job.h").read_text(encoding="utf-8")
+    block = re.search(r"namespace phase \{(.*?)\n\}", header, re.S).group(1)
     return set(re.findall(r'"(\w+)"', block))
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """examples/gitops fits the tree: what it names is there, and what it asks to wait for can be waited for.
 
 Pools and jobs are applied to a server by tests/deploy; the definitions of Argo CD and Flux belong to these."""
@@ -8,7 +9,7 @@ import unittest
 
 import yaml
 
-from paths import ROOT
+from tests.kit.paths import ROOT
 
 FOLDER = os.path.join(ROOT, "examples", "gitops")
 ANNOTATION = "argocd.argoproj.io/"

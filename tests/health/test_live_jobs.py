@@ -1,10 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs in a cluster look as the fixtures show."""
 
-from live_case import LiveCase
-from support.api import ApiError
-from support.jobs import job_manifest, shell
-from support.waiting import wait_for
-from test_permissions import PermissionCase
+from tests.health.live_case import LiveCase
+from tests.integration.operator.test_permissions import PermissionCase
+from tests.kit.api import ApiError
+from tests.kit.manifests import job_manifest, shell
+from tests.kit.waiting import wait_for
 
 
 class WaitingTest(LiveCase):
@@ -16,7 +17,6 @@ class WaitingTest(LiveCase):
         behind = self.submit("small")
         behind.wait_behind_others()
         self.keep("gpujob-queued-behind-others", behind.read())
-        self.keep_job("gpujob-queued-pool-not-found", self.submit("astray", pool="nowhere"), "PoolNotFound")
         self.keep_job("gpujob-queued-too-large", self.submit("huge", gpus=4), "TooLarge")
         self.keep_job("gpujob-queued-no-such-node", self.submit("picky", nodes=["elsewhere"]), "NoSuchNode")
         self.keep_job("gpujob-suspended", self.submit("asleep", suspend=True), "Suspended")
@@ -37,18 +37,26 @@ class StalledTest(LiveCase):
         self.api.create("services", {"metadata": {"name": "taken-1", "namespace": self.namespace},
                                      "spec": {"ports": [{"port": 80, "protocol": "TCP"}], "clusterIP": "None"}})
         taken = self.submit("taken", gpus=2)
-        taken.wait_phase("Queued")
+        taken.wait_phase("Invalid")
         taken.wait("no lease", lambda s: not s.get("lease"))
         self.keep_job("gpujob-stalled-name-conflict", taken, "NameConflict")
 
+    def test_unknown_pool(self):
+        self.keep_job("gpujob-stalled-pool-not-found", self.submit("astray", pool="nowhere"), "PoolNotFound")
+
     def test_forbidden(self):
+        job = self.submit("nobody", template={"spec": {"serviceAccountName": "nobody", "containers": [shell("true")]}})
+        job.wait("no lease", lambda s: s.get("reason") == "Forbidden" and not s.get("lease"))
+        self.keep_job("gpujob-stalled-forbidden", job, "Forbidden")
+
+    def test_quota(self):
         quota = {"metadata": {"name": "none", "namespace": self.namespace}, "spec": {"hard": {"count/jobs.batch": "0"}}}
         path = f"/api/v1/namespaces/{self.namespace}/resourcequotas"
         self.api.call("POST", path, quota)
         wait_for("the quota to count", lambda: self.api.call("GET", path + "/none").get("status", {}).get("used"), 30)
         job = self.submit("quota")
-        job.wait("no lease", lambda s: s.get("reason") == "Forbidden" and not s.get("lease"))
-        self.keep_job("gpujob-stalled-forbidden", job, "Forbidden")
+        job.wait("no lease", lambda s: s.get("reason") == "QuotaExceeded" and not s.get("lease"))
+        self.keep_job("gpujob-stalled-quota-exceeded", job, "QuotaExceeded")
 
     def test_rules_of_older_servers(self):
         """Newer API servers refuse both at once, by the definitions' CEL rules."""

@@ -1,10 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pools in a cluster look as the fixtures show, and jobs whose pool cannot serve them."""
 
-from live_case import LiveCase
-from sharing_case import SharingCase
-from support.api import ApiError
-from support.jobs import pool_manifest
-from support.waiting import wait_for
+from tests.health.live_case import LiveCase
+from tests.kit.api import ApiError
+from tests.kit.manifests import pool_manifest
+from tests.kit.played.sharing_case import SharingCase
+from tests.kit.waiting import wait_for
 
 
 class PoolCase(LiveCase):
@@ -19,13 +20,13 @@ class PoolTest(PoolCase):
     def test_ready(self):
         self.keep_pool("gpupool-ready", "MembersCounted")
         self.api.create("gpupools", pool_manifest(self.pool + "-empty", {"example.org/no": "node"}))
-        self.keep_pool("gpupool-ready-without-nodes", "MembersCounted", self.pool + "-empty")
+        self.keep_pool("gpupool-without-nodes", "NoMatchingNodes", self.pool + "-empty")
         created = self.api.get("gpupools", self.pool)["metadata"]["creationTimestamp"]
         probe = pool_manifest(self.pool + "-probe", self.label)
         wait_for("the next second: pools are ordered by their creation time", lambda: self.api.create(
             "gpupools", probe, dryRun="All")["metadata"]["creationTimestamp"] > created)
         self.api.create("gpupools", pool_manifest(self.pool + "-younger", self.label))
-        self.keep_pool("gpupool-ready-nodes-in-older-pool", "NodesInOlderPool", self.pool + "-younger")
+        self.keep_pool("gpupool-nodes-in-older-pool", "NodesInOlderPool", self.pool + "-younger")
 
     def test_stalled(self):
         self.api.patch("gpupools", self.pool, {"spec": {"nodeNamePattern": "gpu-[a-z"}})

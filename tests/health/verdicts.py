@@ -1,23 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
 """What GitOps tools must say about each fixture. docs/operations.md says why."""
 
 # (kstatus, Argo CD): fixtures
 VERDICTS = {
     ("InProgress", "Progressing"): [
         "gpujob-new", "gpujob-edited-unseen", "gpujob-queued-behind-others", "gpujob-queued-no-matching-model",
-        "gpujob-queued-no-such-node", "gpujob-queued-pool-not-found", "gpujob-queued-pool-stalled",
-        "gpujob-queued-pool-stopping", "gpujob-queued-too-large", "gpujob-queued-waiting-for-nodes", "gpujob-taking",
+        "gpujob-queued-no-such-node", "gpujob-queued-pool-stalled", "gpujob-queued-pool-stopping",
+        "gpujob-queued-too-large", "gpujob-queued-waiting-for-nodes", "gpujob-taking",
         "gpujob-starting", "gpujob-placement-refused", "gpujob-restarting", "gpujob-restarting-node-lost",
         "gpujob-restarting-worker-lost", "gpujob-releasing", "gpujob-releasing-suspended",
-        "gpupool-new", "gpupool-edited-unseen"],
+        "gpupool-new", "gpupool-edited-unseen", "gpupool-nodes-in-older-pool", "gpupool-without-nodes"],
     ("Current", "Progressing"): ["gpujob-running", "gpujob-running-waiting-for-lost-node"],
     ("Current", "Suspended"): ["gpujob-suspended"],
     ("Current", "Healthy"): [
-        "gpujob-succeeded", "gpupool-ready", "gpupool-ready-nodes-in-older-pool", "gpupool-ready-sharing",
-        "gpupool-ready-without-nodes"],
+        "gpujob-succeeded", "gpupool-ready", "gpupool-ready-sharing"],
     ("Failed", "Degraded"): [
         "gpujob-failed-backoff-limit", "gpujob-failed-deadline", "gpujob-failed-start-timeout",
         "gpujob-releasing-forbidden", "gpujob-running-spec-changed", "gpujob-stalled-forbidden",
         "gpujob-stalled-invalid-spec", "gpujob-stalled-invalid-template", "gpujob-stalled-name-conflict",
+        "gpujob-stalled-pool-not-found", "gpujob-stalled-quota-exceeded",
         "gpujob-stalled-refused-template", "gpujob-stalled-slice-in-exclusive-pool",
         "gpupool-stalled-node-name-pattern", "gpupool-stalled-node-selector"],
     ("Terminating", "Progressing"): [
@@ -30,6 +31,8 @@ LIKE = {
     "CreateFailed": "gpujob-placement-refused",
     "DeletedByForce": "gpujob-restarting-worker-lost",
     "NamespaceTerminating": "gpujob-queued-waiting-for-nodes",
+    "NoMatchingNode": "gpujob-queued-no-matching-model",
+    "NoMatchingGpus": "gpupool-without-nodes",
     "NodeCordoned": "gpujob-restarting-node-lost",
     "NodeTaken": "gpujob-queued-waiting-for-nodes",
     "WaitingForResult": "gpujob-running-waiting-for-lost-node",

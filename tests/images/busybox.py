@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two images made of Debian's static busybox: the sandbox of every pod, and a shell for tests."""
 
 import subprocess
 
-from archive import Layer
+from deploy.images.archive import Layer
 
 BUSYBOX = "/bin/busybox"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A training image out of the Debian packages of this machine: Python, numpy and PyTorch with the libraries they load."""
 
 import glob
@@ -5,8 +6,8 @@ import os
 import re
 import subprocess
 
-from archive import Layer
-from busybox import add_base_files, add_shell
+from deploy.images.archive import Layer
+from tests.images.busybox import add_base_files, add_shell
 
 PACKAGES = ["python3.11-minimal", "libpython3.11-stdlib", "python3-torch", "libtorch1.13", "python3-numpy",
             "python3-typing-extensions", "libc6", "libopenblas0-pthread", "busybox-static"]

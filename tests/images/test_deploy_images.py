@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The images of deploy/images: the same bytes from the same programs, small, harmless, complete, and told in full."""
 
 import functools
@@ -12,9 +13,7 @@ import tarfile
 import tempfile
 import unittest
 
-import images
-import program
-import sbom
+from deploy.images import images, program, sbom
 
 ROOT = images.ROOT
 BUILD = os.path.join(ROOT, "deploy", "images", "build")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gpupool-preflight in the device plugin's image says of a mounted machine what it says on the machine itself."""
 
 import json
@@ -8,12 +9,9 @@ import sys
 import tempfile
 import unittest
 
-import images
-
-sys.path.append(os.path.join(images.ROOT, "tests", "preflight"))
-
-import build  # noqa: E402
-from machine import Machine  # noqa: E402
+from deploy.images import images
+from tests.preflight import build
+from tests.preflight.machine import Machine
 
 # As a container runtime does.
 CONTAIN = 'mount --bind "$1" "$2/host" && mount --bind /proc "$2/proc" && shift && exec chroot "$@"'

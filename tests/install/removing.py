@@ -1,12 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
 """helm uninstall while a job runs; and the removal that docs/upgrade.md describes."""
 
-import document
-from chart import HelmError
-from site_under_test import NAMESPACE
-from upgrading import workers
+from tests.deploy.chart import HelmError
+from tests.install import document
+from tests.install.site_under_test import Site
+from tests.install.upgrading import workers
+from tests.kit.jobs import JobHandle
+from tests.kit.names import SYSTEM_NAMESPACE
 
 
-def check(site, job):
+def check(site: Site, job: JobHandle) -> None:
     """job runs, and is to run on."""
     before = workers(site, job.name)
     site.helm("uninstall")
@@ -22,7 +25,7 @@ def check(site, job):
     _remove(site)
 
 
-def _nothing_but_data_is_left(site):
+def _nothing_but_data_is_left(site: Site) -> None:
     report = site.report
     report.eventually("operator and plugin are told to end", lambda: (
         not site.pods("operator") + site.pods("device-plugin"), ""))
@@ -30,17 +33,17 @@ def _nothing_but_data_is_left(site):
     report.check("the definitions are kept", kept.count("gpupool.dev") == 3, kept)
     kinds = "deployments,daemonsets,services,configmaps,roles,rolebindings,networkpolicies,poddisruptionbudgets"
     left = site.kubectl("get", "clusterroles,clusterrolebindings", "-o", "name")
-    left += site.kubectl("-n", NAMESPACE, "get", kinds, "-o", "name")
+    left += site.kubectl("-n", SYSTEM_NAMESPACE, "get", kinds, "-o", "name")
     ours = [name for name in left.split() if "/gpupool" in name]
     report.check("nothing else of the release is left", not ours, ours)
 
 
-def _an_older_chart_refuses(site):
+def _an_older_chart_refuses(site: Site) -> None:
     """As after a newer operator, which leaves its data version in the Lease."""
-    def mark(version):
-        site.api.patch("leases", "gpupool-operator", {"metadata": {"annotations": {key: version}}}, NAMESPACE)
+    def mark(version: str) -> None:
+        site.api.patch("leases", "gpupool-operator", {"metadata": {"annotations": {key: version}}}, SYSTEM_NAMESPACE)
     key = "gpupool.dev/data-version"
-    known = site.api.get("leases", "gpupool-operator", NAMESPACE)["metadata"]["annotations"][key]
+    known = site.api.get("leases", "gpupool-operator", SYSTEM_NAMESPACE)["metadata"]["annotations"][key]
     mark(str(int(known) + 1))
     try:
         said = site.helm("install")
@@ -51,7 +54,7 @@ def _an_older_chart_refuses(site):
     mark(known)
 
 
-def _remove(site):
+def _remove(site: Site) -> None:
     done, output = document.follow(site, "docs/upgrade.md", "## Removing gpupool")
     site.report.check("the documented removal works", done, output)
     nodes = str([(node["metadata"], node["spec"]) for node in site.api.list("nodes")])

@@ -1,9 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the programs asked of the API server, against what their roles allow: no more, and no less."""
 
 import json
 import os
+from typing import Any
 
-from site_under_test import NAMESPACE
+from tests.install.site_under_test import Site
+from tests.kit.names import SYSTEM_NAMESPACE
 
 # Allowed, and not to be seen in every run: (resource, verb) and why.
 RARE = {
@@ -16,12 +19,14 @@ RARE = {
         ("events", "patch"): "an event that is repeated",
         ("gpujobs", "delete"): "ttlSecondsAfterFinished",
         ("pods", "create"): "a dry run that tells why a worker's pod does not come",
+        ("resourcequotas", "list"): "only before the first lease of a gang",
+        ("events", "list"): "only if a worker does not start within 10 s",
     },
     "device-plugin": {("gpunodes", "patch"): "gives a GpuNode that it did not make its owner"},
 }
 
 
-def check(site):
+def check(site: Site) -> None:
     used = _used(os.path.join(site.cluster.folder(), "audit.log"))
     for component in ("operator", "device-plugin"):
         name = "gpupool-" + component
@@ -35,9 +40,9 @@ def check(site):
         site.report.check(f"the list of what {name} rarely does is true", not gone, gone)
 
 
-def _used(path):
+def _used(path: str) -> Any:
     """{account: ({(resource, verb)} that passed, the same that was refused)}"""
-    found, prefix = {}, f"system:serviceaccount:{NAMESPACE}:"
+    found, prefix = {}, f"system:serviceaccount:{SYSTEM_NAMESPACE}:"
     with open(path, encoding="utf-8") as log:
         for line in log:
             entry = json.loads(line)
@@ -50,9 +55,9 @@ def _used(path):
     return found
 
 
-def _allowed(site, name):
+def _allowed(site: Site, name: str) -> set[tuple[Any, Any]]:
     roles = [site.api.get("clusterroles", name)]
-    text = site.kubectl("-n", NAMESPACE, "get", "roles", "-o", "json")
+    text = site.kubectl("-n", SYSTEM_NAMESPACE, "get", "roles", "-o", "json")
     if name == "gpupool-operator":
         roles += json.loads(text)["items"]
     return {(resource, verb) for role in roles for rule in role["rules"]

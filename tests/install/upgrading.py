@@ -1,15 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
 """helm upgrade to a later chart while jobs run: new pods of operator and plugin, and no job notices."""
 
+import collections
 import os
 import shutil
 import tempfile
 import time
+from typing import Any
 
-from chart import CHART
-from site_under_test import NAMESPACE
-from support.cluster import kubectl
-from support.jobs import JobHandle, job_manifest
-from watching import Watch
+from tests.deploy.chart import CHART
+from tests.install.site_under_test import Site
+from tests.kit.api import Object
+from tests.kit.follower import LISTED, Follower
+from tests.kit.jobs import JobHandle
+from tests.kit.kubectl import kubectl
+from tests.kit.manifests import job_manifest
+from tests.kit.names import JOB_NAME, SYSTEM_NAMESPACE
 
 WHOLE, SLICES = 3, 17  # 20 jobs
 NEW = ("--set", "operator.podAnnotations.version=next,devicePlugin.podAnnotations.version=next")
@@ -18,43 +24,51 @@ NEW = ("--set", "operator.podAnnotations.version=next,devicePlugin.podAnnotation
 class Observer:
     """All that nodes and the jobs that run said of leases, from before the upgrade until after it."""
 
-    def __init__(self, site, jobs):
-        self.marks, self.states, self._jobs = {}, {}, {job.name for job in jobs}
-        self._watches = [Watch(site.api, "nodes", None, self._node), Watch(site.api, "gpujobs", "default", self._job)]
+    def __init__(self, site: Site, jobs: list[JobHandle]) -> None:
+        self.marks: dict[str, set[str]] = {}  # of each node
+        self.states: dict[str, set[tuple]] = {}  # of each job
+        self.changes: collections.Counter[str] = collections.Counter()  # by kind
+        self._jobs = {job.name for job in jobs}
+        self._followers = [Follower(site.api.path, "nodes", self._note_node),
+                           Follower(site.api.path, "gpujobs", self._note_job, namespace="default")]
 
-    def __enter__(self):
-        for watch in self._watches:
-            watch.__enter__()
+    def __enter__(self) -> "Observer":
+        for follower in self._followers:
+            follower.list().start()
         return self
 
-    def __exit__(self, *_):
-        for watch in self._watches:
-            watch.__exit__()
+    def __exit__(self, *_: Any) -> None:
+        for follower in self._followers:
+            follower.close()
+            follower.join(10)
 
-    def _node(self, node):
+    def _note_node(self, what: str, node: Object) -> None:
         meta = node["metadata"]
         marks = sorted((t["key"], t.get("value")) for t in node["spec"].get("taints", []) if "gpupool.dev" in t["key"])
         marks += sorted(pair for pair in meta.get("labels", {}).items() if "gpupool.dev" in pair[0])
         self.marks.setdefault(meta["name"], set()).add(str(marks))
+        self.changes["nodes"] += what != LISTED
 
-    def _job(self, job):
+    def _note_job(self, what: str, job: Object) -> None:
         if job["metadata"]["name"] in self._jobs:
             status = job.get("status", {})
             self.states.setdefault(job["metadata"]["name"], set()).add(
                 (status.get("phase"), status.get("reason"), status.get("attempts"), str(status.get("lease"))))
+        self.changes["jobs"] += what != LISTED
 
-    def saw_all(self):
-        return all(watch.saw_all() for watch in self._watches), [watch.error for watch in self._watches]
+    def saw_all(self) -> bool:
+        """To be asked before the end: no change was missed."""
+        return all(follower.is_alive() and follower.problem is None for follower in self._followers)
 
-    def changes(self):
-        return [watch.changes for watch in self._watches]
+    def problems(self) -> list[str | None]:
+        return [follower.problem for follower in self._followers]
 
 
-def submit_slices(site):
+def submit_slices(site: Site) -> list[Any]:
     return [submit(site, f"share-{n}", "shared", slice={"count": 1}) for n in range(SLICES)]
 
 
-def check(site, slices):
+def check(site: Site, slices: list[JobHandle]) -> Any:
     """Returns one of the jobs, which still runs."""
     report = site.report
     jobs = slices + [submit(site, f"run-{n}", "demo", gpus=1) for n in range(WHOLE)]
@@ -70,9 +84,8 @@ def check(site, slices):
         late = submit(site, "late", "shared", slice={"count": 1})
         report.eventually("a job that comes after the upgrade runs", lambda: all_run([late]))
         late.delete()
-        complete, errors = seen.saw_all()
-        report.check(f"every change was seen: of nodes and of jobs {seen.changes()}",
-                     complete and len(seen.states) == len(jobs) and len(seen.marks) == 4, errors)
+        report.check(f"every change was seen: {seen.changes['nodes']} of nodes, {seen.changes['jobs']} of jobs",
+                     seen.saw_all() and len(seen.states) == len(jobs) and len(seen.marks) == 4, seen.problems())
     after = workers(site, *names)
     report.check("all workers are the same pods, and none was restarted", len(before) == len(jobs) and after == before,
                  (before, after))
@@ -88,7 +101,7 @@ def check(site, slices):
     return stays
 
 
-def _next_chart(folder):
+def _next_chart(folder: str) -> Any:
     chart = os.path.join(folder, "gpupool")
     shutil.copytree(CHART, chart)
     path = os.path.join(chart, "Chart.yaml")
@@ -99,29 +112,29 @@ def _next_chart(folder):
     return chart
 
 
-def submit(site, name, pool, **spec):
+def submit(site: Site, name: str, pool: str, **spec: Any) -> Any:
     manifest = job_manifest(name, "default", pool, "trap 'exit 0' TERM; sleep 3600 & wait", **spec)
     site.api.create("gpujobs", manifest)
     return JobHandle(site.api, name, "default")
 
 
-def all_run(jobs):
+def all_run(jobs: list[JobHandle]) -> tuple[bool, Any]:
     phases = {job.name: job.phase() for job in jobs}
     return set(phases.values()) == {"Running"}, phases
 
 
-def workers(site, *jobs):
+def workers(site: Site, *jobs: str) -> Any:
     """{UID: restarts of its containers}, of all jobs or of these."""
     found = {}
     for pod in site.api.list("pods", "default"):
-        job = pod["metadata"].get("labels", {}).get("gpupool.dev/job-name")
+        job = pod["metadata"].get("labels", {}).get(JOB_NAME)
         if job and (not jobs or job in jobs):
             found[pod["metadata"]["uid"]] = [c["restartCount"] for c in pod["status"].get("containerStatuses", [])]
     return found
 
 
-def _rolled_out(site):
+def _rolled_out(site: Site) -> tuple[Any, Any]:
     new = [pod for part in ("operator", "device-plugin") for pod in site.pods(part)
            if pod["metadata"].get("annotations", {}).get("version") == "next"]
     ready = site.ready("operator", 2)[0] and site.ready("device-plugin", 4)[0]
-    return ready and len(new) == 6, kubectl(site.cluster.kubeconfig, "-n", NAMESPACE, "get", "pods", "-o", "wide")
+    return ready and len(new) == 6, kubectl(site.cluster.kubeconfig, "-n", SYSTEM_NAMESPACE, "get", "pods", "-o", "wide")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A name server for tests: answers each question as the test says."""
 import ipaddress
 import socket

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the program tests share: a state directory, a termination log and the launcher as a process."""
 import json
 import os

@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command line of gpupool-launch itself."""
 import os
 import stat
 import subprocess
 
-from launcher_case import HANG_LIMIT, LAUNCHER, LauncherCase
+from tests.launcher.launcher_case import HANG_LIMIT, LAUNCHER, LauncherCase
 
 
 class Arguments(LauncherCase):
@@ -22,10 +23,10 @@ class Arguments(LauncherCase):
         self.assertRegex(done.stdout, rb"\Agpupool-launch \d+\.\d+\.\d+\n\Z")
 
     def test_mistakes_are_named_and_give_2(self):
-        for arguments, named in ((["--nope"], b"--nope"), (["walk"], b"walk"), ([], b"run, install"),
+        for arguments, named in ((["--nope"], b"--nope"), (["walk"], b"walk"), ([], b"run, env, install"),
                                  (["run", "--nope", "--", "true"], b"--nope"),
                                  (["run", "--nproc", "0", "--", "true"], b"--nproc: '0'"),
-                                 (["install"], b"install"), (["run", "--"], b"no command")):
+                                 (["install"], b"install"), (["env", "--nope"], b"--nope"), (["run", "--"], b"no command")):
             done = self.call(*arguments)
             self.assertEqual(done.returncode, 2, arguments)
             self.assertIn(named, done.stderr)

@@ -1,9 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command: arguments, environment, exit codes, and why it may not run."""
 import json
-import os
 import sys
 
-from launcher_case import SHOW_ENVIRONMENT, LauncherCase
+from tests.launcher.launcher_case import SHOW_ENVIRONMENT, LauncherCase
 
 
 class Command(LauncherCase):
@@ -14,8 +14,8 @@ class Command(LauncherCase):
             self.assertEqual(done.returncode, code)
             result = self.assert_result(version=1, outcome="exited", exitCode=code, signal=None, attempt=0, rank=0,
                                         reason="Error" if code else "Completed")
-            for field in ("startedAt", "finishedAt"):
-                self.assertRegex(result[field], r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\Z")
+            self.assertRegex(result["startedAt"], r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\Z")
+            self.assertRegex(result["finishedAt"], r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\Z")
 
     def test_arguments_arrive_unchanged(self):
         arguments = ["with space", "two\nlines", "", "--", "--rank", "$HOME", "'\"\\", "ünï", "-n"]

@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """Variables of a pod (`env`, `envFrom`) reach the command and nothing else."""
 import json
 
-from launcher_case import SHOW_ENVIRONMENT, LauncherCase
+from tests.launcher.launcher_case import SHOW_ENVIRONMENT, LauncherCase
 
 
 class Environment(LauncherCase):

@@ -1,10 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """A held result comes again: the launcher ends by itself after growing pauses."""
 import os
 import signal
 import socket
 import time
 
-from launcher_case import HANG_LIMIT, LauncherCase
+from tests.launcher.launcher_case import HANG_LIMIT, LauncherCase
 
 LEAST = 1
 CLOCK_STEP = 0.05  # by so much a file's time may be behind

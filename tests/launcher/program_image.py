@@ -1,11 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """What lets the program run in any image: size, no shared library, nothing else needed."""
 import os
 import shutil
 import socket
 import subprocess
 
-from dns_stub import A, NOERROR, DnsStub
-from launcher_case import HANG_LIMIT, LAUNCHER, LauncherCase
+from tests.launcher.dns_stub import A, NOERROR, DnsStub
+from tests.launcher.launcher_case import HANG_LIMIT, LAUNCHER, LauncherCase
+from tests.launcher.program_env import GANG
 
 
 class Image(LauncherCase):
@@ -42,3 +44,28 @@ class Image(LauncherCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, rb"\Agpupool-launch ")
         self.assertIn('"exitCode":0', (root / "gpupool/result.json").read_text())
+
+    def test_env_as_nobody_on_a_read_only_root_without_proc(self):
+        """No process of the container can be seen: as with shareProcessNamespace, hidepid or another user."""
+        self.require_root()
+        root = self.dir / "root"
+        state = root / "gpupool"
+        state.mkdir(parents=True)
+        self.dir.chmod(0o755)
+        state.chmod(0o777)  # an emptyDir
+        shutil.copy(LAUNCHER, state / "gpupool-launch")
+        (root / "log").touch()
+        (root / "log").chmod(0o666)
+        mounted = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" "$0" && mount --bind "$0/gpupool" "$0/gpupool" && '
+                   'mount -o remount,bind,ro "$0" && exec /usr/sbin/chroot --userspec=65534:65534 "$0" "$@"', str(root)]
+
+        def run(*arguments):
+            return subprocess.run([*mounted, "/gpupool/gpupool-launch", *arguments], capture_output=True,
+                                  timeout=HANG_LIMIT, check=False, env={"PATH": os.environ["PATH"]})
+
+        done = run("run", "--termination-log=/log", *GANG, "--master-timeout=0", "--", "/gpupool/gpupool-launch", "--version")
+        self.assertEqual(0, done.returncode, done.stderr)
+        done = run("env")
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertIn(b"RANK=4\n", done.stdout)
+        self.assertEqual(0, run("env", "/gpupool/gpupool-launch", "--version").returncode)

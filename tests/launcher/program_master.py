@@ -1,10 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ranks above 0 wait for rank 0's port."""
 import os
 import signal
 import socket
 
-from dns_stub import A, AAAA, NOERROR, NXDOMAIN, REFUSED, SERVFAIL, DnsStub
-from launcher_case import HANG_LIMIT, LauncherCase
+from tests.launcher.dns_stub import A, AAAA, NOERROR, NXDOMAIN, REFUSED, SERVFAIL, DnsStub
+from tests.launcher.launcher_case import HANG_LIMIT, LauncherCase
 
 
 class MasterCase(LauncherCase):
@@ -67,8 +68,8 @@ class Numeric(MasterCase):
 class StandIn(MasterCase):
     """Rank 0 ended well and never listened: what holds its pod does."""
 
-    def rank_0(self, port, code):
-        flags = self.gang(port, "--rank=0", "--hold", "--hold-seconds=600")
+    def rank_0(self, port, code, *more):
+        flags = self.gang(port, "--rank=0", "--hold", "--hold-seconds=600", *more)
         self.assertEqual(self.run_launcher("sh", "-c", f"exit {code}", flags=flags).returncode, code)
         holding = self.start("sh", "-c", f"exit {code}", flags=flags)  # as the kubelet starts it again
         self.assertIn(b"not run again", holding.stderr.readline())
@@ -99,6 +100,15 @@ class StandIn(MasterCase):
         self.assertEqual(done.returncode, 124)
         holding.terminate()
         holding.wait(HANG_LIMIT)
+
+    def test_rank_0_of_a_gang_that_does_not_wait_keeps_its_port_shut(self):
+        port = self.free_port()
+        holding = self.rank_0(port, 0, "--master-timeout=0")
+        self.state = self.dir / "rank-1"
+        self.state.mkdir()
+        self.assertEqual(self.run_launcher("true", flags=self.gang(port, "--master-timeout=1")).returncode, 124)
+        holding.terminate()
+        self.assertEqual(holding.wait(HANG_LIMIT), 0)
 
     def test_a_port_that_is_taken_is_left_alone(self):
         server, port = self.bound_socket()

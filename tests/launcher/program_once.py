@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exactly once: later starts in the same state directory."""
 import json
 import signal
 import subprocess
 
-from launcher_case import LauncherCase
+from tests.launcher.launcher_case import LauncherCase
 
 HOLD = ["--hold", "--hold-seconds=600"]  # longer than any test
 

@@ -1,10 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is left after the power went: a copy of the disk behind the state directory, at a chosen moment."""
 import json
 import os
 import shutil
 import subprocess
 
-from launcher_case import LauncherCase
+from tests.launcher.launcher_case import LauncherCase
 
 MIB = 1 << 20
 
@@ -64,14 +65,14 @@ class PowerLoss(LauncherCase):
     def test_when_the_launcher_has_ended(self):
         self.assertEqual(self.run_launcher("sh", "-c", "echo output; exit 9").returncode, 9)
         found = self.found()
-        self.assertEqual(set(found), {"mark", "result.json"})
+        self.assertLessEqual({"mark", "result.json"}, set(found))
         self.assertEqual(json.loads(found["result.json"])["tail"], "output")
 
     def test_a_result_without_a_start_is_kept_too(self):
         waiting = ["--nnodes=2", "--rank=1", "--master-addr=127.0.0.1", "--master-port=1", "--master-timeout=1"]
         self.assertEqual(self.run_launcher("true", flags=waiting).returncode, 124)
         found = self.found()
-        self.assertEqual(set(found), {"result.json"})
+        self.assertNotIn("mark", found)
         self.assertEqual(json.loads(found["result.json"])["reason"], "MasterTimeout")
 
     def test_result_that_reached_the_disk_in_part(self):

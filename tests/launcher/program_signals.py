@@ -1,10 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """Signals, zombies, processes left behind, and life as PID 1."""
 import os
 import pathlib
 import signal
 import sys
 
-from launcher_case import HANG_LIMIT, LauncherCase
+from tests.launcher.launcher_case import HANG_LIMIT, LauncherCase
 
 ORPHAN = """
 import os, sys, time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who told a worker to stop: `stopSignal` is for signals from outside the pod alone."""
 import os
 import pathlib
@@ -6,7 +7,7 @@ import socket
 import subprocess
 import sys
 
-from launcher_case import HANG_LIMIT, LauncherCase
+from tests.launcher.launcher_case import HANG_LIMIT, LauncherCase
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 OWN_PIDS = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results in every size: valid, bounded, and never without what decides.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/result.h"
 
 #include <gtest/gtest.h>
@@ -91,6 +92,7 @@ TEST(Timestamp, CountsLeapYearsAndCenturies) {
   EXPECT_EQ(rfc3339(951'782'399), "2000-02-28T23:59:59Z");
   EXPECT_EQ(rfc3339(951'782'400), "2000-02-29T00:00:00Z");
   EXPECT_EQ(rfc3339(4'107'542'400), "2100-03-01T00:00:00Z");
+  EXPECT_EQ(rfc3339(std::timespec{86'399, 1'234'567}), "1970-01-01T23:59:59.001Z");
 }
 
 TEST(Result, ExitCodeIsFoundDespiteHostileTexts) {

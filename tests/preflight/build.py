@@ -1,10 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the build has put what is tested."""
 
 import os
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("BUILD_DIR") or os.path.join(ROOT, "build")
-PROGRAM = os.path.join(BUILD, "bin", "gpupool-preflight")
+from tests.kit.paths import build_folder, program
+
+BUILD = build_folder()
+PROGRAM = program("gpupool-preflight")
 FAKE_NVML = os.path.join(BUILD, "lib", "libnvidia-ml.so.1")
 MISMATCHED_NVML = os.path.join(BUILD, "lib", "mismatched-nvml", "libnvidia-ml.so.1")
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A made-up machine: a file tree below which gpupool-preflight looks, and a driver."""
 
 import json
@@ -7,7 +8,7 @@ import socket
 import subprocess
 import tempfile
 
-import build
+from tests.preflight import build
 
 CONTAINERD = """version = 2
 [plugins."io.containerd.grpc.v1.cri".containerd]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NVML of another version than the kernel module: initialising it fails, and nothing else is called.
 
 namespace {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network in which no port is taken by anybody else."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTTP servers that play an API server, a kubelet or a service proxy, on 127.0.0.1."""
 
 import http.server

@@ -1,11 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks that ask the API server."""
 
 import time
 import unittest
 
-import build
-import servers
-from machine import Machine
+from tests.preflight import build, servers
+from tests.preflight.machine import Machine
 
 NAMES = ["driver", "gpu-model", "container-runtime", "cgroups", "time", "api-server", "ports", "kernel", "kubelet"]
 CLUSTER = "gpu-model,time,api-server"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/onboarding.md and the program agree."""
 
 import os
@@ -5,8 +6,9 @@ import re
 import subprocess
 import unittest
 
-import build
-from machine import Machine
+from tests.kit.paths import ROOT
+from tests.preflight import build
+from tests.preflight.machine import Machine
 
 # Of kubectl, sysctl and the like in the examples.
 OTHERS = {"--runtime", "--set-as-default"}
@@ -16,7 +18,7 @@ class DocsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         build.require(build.PROGRAM, build.FAKE_NVML)
-        with open(os.path.join(build.ROOT, "docs", "onboarding.md"), encoding="utf-8") as source:
+        with open(os.path.join(ROOT, "docs", "onboarding.md"), encoding="utf-8") as source:
             cls.text = source.read()
         with Machine() as machine:
             cls.names = list(machine.preflight("--json").checks())
@@ -37,7 +39,7 @@ class DocsTest(unittest.TestCase):
         self.assertIn("NODE_NAME", self.text)
 
     def test_image_of_the_example_has_the_program(self):
-        with open(os.path.join(build.ROOT, "deploy", "images", "images.py"), encoding="utf-8") as source:
+        with open(os.path.join(ROOT, "deploy", "images", "images.py"), encoding="utf-8") as source:
             image = re.search(r"gpupool\.dev/([a-z-]+):VERSION", self.text).group(1)
             self.assertRegex(source.read(), rf'"{image}": \[[^\]]*"gpupool-preflight"')
         self.assertIn("command: [/gpupool-preflight,", self.text)

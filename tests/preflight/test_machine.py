@@ -1,11 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks that look at the machine itself: each verdict on a machine that has just this one thing wrong."""
 
 import ctypes
 import unittest
 
-import build
-import servers
-from machine import CONTAINERD, KERNEL, Machine
+from tests.preflight import build, servers
+from tests.preflight.machine import CONTAINERD, KERNEL, Machine
 
 L4 = {"model": "NVIDIA L4"}
 

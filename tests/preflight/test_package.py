@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Debian package of gpupool-preflight."""
 
 import glob
@@ -9,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-import build
+from tests.preflight import build
 
 EPOCH = "1700000000"
 

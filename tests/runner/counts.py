@@ -1,18 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads how many tests passed and failed from what test programs leave behind."""
 
 import re
 import xml.etree.ElementTree as xml
+from typing import Any
+from pathlib import Path
+
+from tests.runner.shell import Done
+from tests.runner.step_report import Result
 
 
-def add_ctest(result, junit):
+def add_ctest(result: Result, junit: Path) -> None:
     """Adds the results of `ctest --output-junit`. A test that was skipped, disabled or not found has failed."""
     for case in xml.parse(junit).getroot().iter("testcase"):
         status = case.get("status")
         detail = "" if status == "run" else (case.findtext("system-out") or status or "")
-        result.check(case.get("name"), status == "run", "\n".join(detail.splitlines()[-60:]))
+        result.check(case.get("name") or "", status == "run", "\n".join(detail.splitlines()[-60:]))
 
 
-def add_program(result, name, done):
+def add_program(result: Result, name: str, done: Done) -> None:
     """Adds the results of a test program from its output: our closing line, or unittest's."""
     passed, failed = _counts(done.output)
     result.passed += passed
@@ -26,7 +32,7 @@ def add_program(result, name, done):
         result.fail(f"{name}: counted no test", done.tail())
 
 
-def _counts(output):
+def _counts(output: str) -> Any:
     for closing in (r"^(\d+) (?:checks? )?passed, (\d+) failed", r"^RESULT passed=(\d+) failed=(\d+)"):
         found = re.findall(closing, output, re.M)
         if found:

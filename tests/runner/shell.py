@@ -1,18 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs programs: each in a process group of its own, with a time limit, leaving a log."""
 
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from typing import Any, Mapping, Sequence
 
-ROOT = Path(__file__).resolve().parents[2]
-LOGS = ROOT / "build" / "logs"
+from tests.kit.paths import LOGS, ROOT
+
 STOP_LIMIT = 60  # seconds for a program to clean up after SIGTERM
 
 
-def prepare_environment():
+def prepare_environment() -> None:
     """Debian's tools come first, and a clone in another folder finds what was compiled in this one."""
     os.chdir(ROOT)
     os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin:" + os.environ.get("PATH", "")
@@ -25,27 +28,28 @@ def prepare_environment():
 
 
 class Done:
-    def __init__(self, code, output):
+    def __init__(self, code: int, output: str) -> None:
         self.code, self.output = code, output
 
-    def tail(self, lines=60):
+    def tail(self, lines: int = 60) -> str:
         return "\n".join(self.output.splitlines()[-lines:])
 
 
 class Running:
     """A program that was started, and what it has printed."""
 
-    def __init__(self, log, command, env):
+    def __init__(self, log: str, command: Sequence[Any], env: dict[str, str]) -> None:
         LOGS.mkdir(parents=True, exist_ok=True)
         self.path = LOGS / f"{log}.log"
         with open(self.path, "w", encoding="utf-8") as output:
+            self.name = Path(str(command[0])).name
             self.process = subprocess.Popen(
-                [str(word) for word in command], cwd=ROOT, env={**os.environ, **(env or {})},
+                [str(word) for word in command], cwd=ROOT, env={**os.environ, **env},
                 stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
         self._reader = open(self.path, encoding="utf-8", errors="replace")  # pylint: disable=consider-using-with
         self._part = ""
 
-    def print_news(self, whole_lines):
+    def print_news(self, whole_lines: bool) -> None:
         """With whole lines, several programs can share a terminal."""
         text = self._part + self._reader.read()
         cut = text.rfind("\n") + 1 if whole_lines and self.process.poll() is None else len(text)
@@ -53,11 +57,11 @@ class Running:
         sys.stdout.write(text[:cut])
         sys.stdout.flush()
 
-    def done(self):
+    def done(self) -> Done:
         self._reader.close()
         return Done(self.process.returncode, self.path.read_text(encoding="utf-8", errors="replace"))
 
-    def stop(self):
+    def stop(self) -> None:
         """SIGTERM lets it remove what it made; whoever of its group is left then is killed."""
         try:
             os.killpg(self.process.pid, signal.SIGTERM)
@@ -71,26 +75,40 @@ class Running:
         self.process.wait()
 
 
-class Shell:
-    def run(self, log, *command, env=None, limit=1800, show=False):
-        """Runs to the end; both streams go to build/logs/LOG.log, and with `show` to the terminal too."""
-        return self.run_together({log: command}, env, limit, show)[0]
+class Interrupted(Exception):
+    """Another thread has interrupted what this one was waiting for."""
 
-    def run_together(self, commands, env=None, limit=1800, show=False):
-        """The same for several programs at once, {log: command}; results in that order."""
-        running = []
+
+class Shell:
+    def __init__(self, whole_lines: bool = False) -> None:
+        """whole_lines: something else prints on the same terminal."""
+        self._whole_lines, self._interrupted = whole_lines, threading.Event()
+
+    def interrupt(self) -> None:
+        """From another thread: what runs is stopped, and nothing else begins."""
+        self._interrupted.set()
+
+    def run(self, log: str, *command: Any, env: dict[str, str] | None = None, limit: float = 1800,
+            show: bool = False) -> Done:
+        """Runs to the end; both streams go to build/logs/LOG.log, and with `show` to the terminal too."""
+        return self.run_together({log: command}, {log: env or {}}, limit, show)[log]
+
+    def run_together(self, commands: Mapping[str, Sequence[Any]], env: Mapping[str, dict[str, str]],
+                     limit: float = 1800,
+                     show: bool = False) -> dict[str, Done]:
+        """The same for several programs at once: command, environment and result of each, by log."""
+        running: dict[str, Running] = {}
         try:
             for log, command in commands.items():
-                running.append(Running(log, command, env))
-            self._wait(running, limit, show)
+                running[log] = Running(log, command, env[log])
+            self._wait(list(running.values()), limit, show)
         except BaseException:
-            for program in running:
+            for program in running.values():
                 program.stop()
             raise
-        return [program.done() for program in running]
+        return {log: program.done() for log, program in running.items()}
 
-    @staticmethod
-    def _wait(running, limit, show):
+    def _wait(self, running: list[Running], limit: float, show: bool) -> None:
         end = time.monotonic() + limit
         while True:
             left = [program for program in running if program.process.poll() is None]
@@ -101,8 +119,10 @@ class Shell:
                     pass
             if show:
                 for program in running:
-                    program.print_news(len(running) > 1)
+                    program.print_news(self._whole_lines or len(running) > 1)
             if not left:
                 return
+            if self._interrupted.is_set():
+                raise Interrupted
             if time.monotonic() > end:
-                raise RuntimeError(f"{Path(left[0].process.args[0]).name} did not end within {limit} s, see {left[0].path}")
+                raise RuntimeError(f"{left[0].name} did not end within {limit} s, see {left[0].path}")

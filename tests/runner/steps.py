@@ -1,13 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
 """The steps of tests/run, in order. Each adds to a result; its first comment line is its title."""
 
+import dataclasses
+import json
 import os
 import shutil
 import tempfile
+from typing import Any, Callable, Sequence
 
-from runner import counts
-from runner.shell import ROOT
+from tests.e2e import pools
+from tests.kit.paths import LOGS, ROOT
+from tests.kit.unittests import TIMES_FILE, find_tests, short_id
+from tests.runner import builds, counts, shards
+from tests.runner.control_plane import ControlPlane
+from tests.runner.shell import Shell
+from tests.runner.step_report import Result
 
-BUILDS = {"release": ROOT / "build", "asan": ROOT / "build" / "asan", "tsan": ROOT / "build" / "tsan"}
 # Sanitizer runtimes of this compiler cannot place their shadow where Linux randomizes much.
 FIXED_ADDRESSES = ["/usr/bin/setarch", "-R"]
 SANITIZERS = {
@@ -17,201 +25,229 @@ SANITIZERS = {
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:history_size=4:ignore_noninstrumented_modules=1",
 }
 PARALLEL_TESTS = 4
-# Programs that mostly wait run side by side, each on a control plane or cluster of its own.
-OPERATOR_SHARDS = [
-    ["test_server_own_plane", "test_leader", "test_pools"],
-    ["test_workers", "test_nodes", "test_event_flood", "test_tenants", "test_tenants_nodes", "test_bad_jobs",
-     "test_log_limits", "test_permissions"],
-    ["test_leases", "test_program", "test_queue", "test_server", "test_server_absence"],
-    ["test_refusals", "test_forgers", "test_clock", "test_sharing", "test_sharing_pools"]]
-E2E_SHARDS = [["test_gangs", "test_forgotten_ends"], ["test_nodes"], ["test_examples", "test_lifecycle"],
-              ["test_slices", "test_device_plugin"]]
 
 
-def release(result, shell, _control_plane):
+@dataclasses.dataclass
+class Run:
+    """One step while it runs."""
+    result: Result
+    shell: Shell
+    control_plane: ControlPlane  # for all steps that can share one
+    record_times: bool  # of the tests of steps in shards
+
+
+def release(run: Run) -> None:
     """build everything"""
-    _build(result, shell, "release", ["all"])
+    _build(run, "release", ["all"])
 
 
-def format_check(result, shell, _control_plane):
+def format_check(run: Run) -> None:
     """C++ files are formatted"""
-    _static_check(result, shell, "format", ".ci/format", "--check")
+    _static_check(run, "format", ".ci/format", "--check")
 
 
-def layers(result, shell, _control_plane):
-    """includes follow the layering, files stay small"""
-    _static_check(result, shell, "layers", ".ci/check-layers")
+def layers(run: Run) -> None:
+    """includes follow the layering, files stay small, the Python files agree on types"""
+    _static_check(run, "layers", ".ci/check-layers")
+    _static_check(run, "licences", ".ci/spdx", "--check")
+    _static_check(run, "types", "/usr/bin/mypy", "--config-file", ".ci/mypy.ini")
+    done = run.shell.run("runner", "/usr/bin/python3", "-m", "unittest", "discover", "-v", "-s", "tests/runner", "-t", ".")
+    counts.add_program(run.result, "runner", done)
 
 
-def tidy(result, shell, _control_plane):
+def tidy(run: Run) -> None:
     """clang-tidy finds nothing"""
-    if _build(result, shell, "release", ["all"], count=False):
-        done = shell.run("tidy", ROOT / ".ci/tidy", show=True, limit=3600)
-        result.check("tidy", done.code == 0)
+    if _build(run, "release", ["all"], count=False):
+        done = run.shell.run("tidy", ROOT / ".ci/tidy", show=True, limit=3600)
+        run.result.check("tidy", done.code == 0)
 
 
-def unit(result, shell, _control_plane):
+def unit(run: Run) -> None:
     """unit and launcher tests"""
-    if _build(result, shell, "release", ["all"], count=False):
-        _ctest(result, shell, "release", "unit|launcher")
+    if _build(run, "release", ["all"], count=False):
+        _ctest(run, "release", "unit|launcher")
 
 
-def integration(result, shell, control_plane):
+def integration(run: Run) -> None:
     """tests against a real API server"""
-    if _build(result, shell, "release", ["all"], count=False):
-        _ctest(result, shell, "release", "integration", control_plane.variables())
+    if _build(run, "release", ["all"], count=False):
+        _ctest(run, "release", "integration", run.control_plane.variables())
 
 
-def crds(result, shell, control_plane):
+def crds(run: Run) -> None:
     """the definitions on a real API server"""
-    done = shell.run("crds", ROOT / "tests/crds/test_crds.py", "-v", env=control_plane.variables(), show=True)
-    counts.add_program(result, "crds", done)
+    _program(run, "crds", "tests/crds/test_crds.py", "-v", env=run.control_plane.variables())
 
 
-def deploy(result, shell, control_plane):
+def deploy(run: Run) -> None:
     """chart and manifests: what they say, and what they allow"""
-    if _build(result, shell, "release", ["all"], count=False):  # flags in the chart are compared with the programs
-        done = shell.run("deploy", ROOT / "tests/deploy/run", env=control_plane.variables(), show=True)
-        counts.add_program(result, "deploy", done)
+    if _build(run, "release", ["all"], count=False):  # flags in the chart are compared with the programs
+        _program(run, "deploy", "tests/deploy/run", env=run.control_plane.variables())
 
 
-def health(result, shell, _control_plane):
+def health(run: Run) -> None:
     """what Argo CD and Flux say about jobs and pools"""
-    if _build(result, shell, "release", ["all"], count=False):
+    if _build(run, "release", ["all"], count=False):
         # On a cluster of its own: rights that other steps have installed would stand in for those that it takes away.
-        counts.add_program(result, "health", shell.run("health", ROOT / "tests/health/run", show=True))
+        _program(run, "health", "tests/health/run")
 
 
-def preflight(result, shell, _control_plane):
-    """gpupool-preflight on made-up machines, and its package"""
-    if _build(result, shell, "release", ["all"], count=False):
-        counts.add_program(result, "preflight", shell.run("preflight", ROOT / "tests/preflight/run", show=True))
-
-
-def images(result, shell, _control_plane):
-    """the container images"""
-    if _build(result, shell, "release", ["all"], count=False):
-        counts.add_program(result, "images", shell.run("images", ROOT / "tests/images/run", show=True))
-
-
-def install(result, shell, _control_plane):
-    """the chart on a cluster with nodes: installed, used, upgraded, removed"""
-    if _build(result, shell, "release", ["all"], count=False):
-        counts.add_program(result, "install", shell.run("install", ROOT / "tests/install/run", show=True))
-
-
-def operator(result, shell, _control_plane):
+def operator(run: Run) -> None:
     """the operator on a real API server, with kubelets played by the tests"""
-    _sharded(result, shell, "operator", "tests/integration/operator", OPERATOR_SHARDS)
+    _sharded(run, "operator", "tests/integration/operator", 4, whole_modules=["test_server_own_plane"])
 
 
-def e2e(result, shell, _control_plane):
-    """the operator on clusters with nodes"""
-    _sharded(result, shell, "e2e", "tests/e2e", E2E_SHARDS)
-
-
-def faults(result, shell, control_plane):
+def faults(run: Run) -> None:
     """the operator dies at any call, on a network that fails"""
-    if _build(result, shell, "release", ["all"], count=False):
-        done = shell.run("faults", ROOT / "tests/faults/run", env=control_plane.variables(), show=True)
-        counts.add_program(result, "faults", done)
+    if _build(run, "release", ["all"], count=False):
+        _program(run, "faults", "tests/faults/run", env=run.control_plane.variables())
 
 
-def bench(result, shell, _control_plane):
+def bench(run: Run) -> None:
     """the benchmarks run, and what they count has not grown"""
-    if _build(result, shell, "release", ["all", "bench"], count=False):
-        done = shell.run("bench", ROOT / "bench/run", "--smoke", show=True)
-        result.check("bench/run --smoke", done.code == 0, done.tail())
+    if _build(run, "release", ["all", "bench"], count=False):
+        done = run.shell.run("bench", ROOT / "bench/run", "--smoke", show=True)
+        run.result.check("bench/run --smoke", done.code == 0, done.tail())
 
 
-def demo(result, shell, _control_plane):
+def e2e(run: Run) -> None:
+    """the operator on clusters with nodes"""
+    _sharded(run, "e2e", "tests/e2e", len(pools.SHARDS), pools.shards_for)
+
+
+def preflight(run: Run) -> None:
+    """gpupool-preflight on made-up machines, and its package"""
+    if _build(run, "release", ["all"], count=False):
+        _program(run, "preflight", "tests/preflight/run")
+
+
+def images(run: Run) -> None:
+    """the container images"""
+    if _build(run, "release", ["all"], count=False):
+        _program(run, "images", "tests/images/run")
+
+
+def install(run: Run) -> None:
+    """the chart on a cluster with nodes: installed, used, upgraded, removed"""
+    if _build(run, "release", ["all"], count=False):
+        _program(run, "install", "tests/install/run")
+
+
+def demo(run: Run) -> None:
     """`make demo` where nothing has been built"""
     # A folder of its own: what another step leaves in build/ has hidden before that demo did not build it.
     folder = tempfile.mkdtemp(prefix="gpupool-demo-")
     try:
-        for name in shell.run("demo-files", "git", "ls-files", "-z", "-co", "--exclude-standard").output.split("\0"):
+        for name in run.shell.run("demo-files", "git", "ls-files", "-z", "-co", "--exclude-standard").output.split("\0"):
             if (ROOT / name).is_symlink() or (ROOT / name).is_file():
                 os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
                 shutil.copy(ROOT / name, os.path.join(folder, name), follow_symlinks=False)
-        done = shell.run("demo", "make", "-C", folder, "demo", show=True)
-        result.check("make demo", done.code == 0, done.tail())
+        done = run.shell.run("demo", "make", "-C", folder, "demo", show=True)
+        run.result.check("make demo", done.code == 0, done.tail())
     finally:
         shutil.rmtree(folder)
 
 
-def asan(result, shell, control_plane):
+def asan(run: Run) -> None:
     """unit, launcher and integration tests with AddressSanitizer and UBSan"""
-    _sanitized(result, shell, "asan", control_plane)
+    _sanitized(run, "asan")
 
 
-def tsan(result, shell, control_plane):
+def tsan(run: Run) -> None:
     """the same with ThreadSanitizer"""
-    _sanitized(result, shell, "tsan", control_plane)
+    _sanitized(run, "tsan")
 
 
-def cluster(result, shell, _control_plane):
+def cluster(run: Run) -> None:
     """the cluster that tests use keeps its promises"""
-    counts.add_program(result, "cluster", shell.run("cluster", ROOT / "tests/cluster/selftest", show=True))
+    _program(run, "cluster", "tests/cluster/selftest")
 
 
-STEPS = {"build": release, "format": format_check, "layers": layers, "tidy": tidy, "unit": unit,
-         "integration": integration, "crds": crds, "deploy": deploy, "health": health, "operator": operator,
-         "faults": faults, "bench": bench, "e2e": e2e, "preflight": preflight, "images": images, "install": install,
-         "demo": demo, "asan": asan, "tsan": tsan, "cluster": cluster}
+STEPS: dict[str, Callable[[Run], None]] = {
+    "build": release, "format": format_check, "layers": layers, "tidy": tidy, "unit": unit,
+    "integration": integration, "crds": crds, "deploy": deploy, "health": health, "operator": operator,
+    "faults": faults, "bench": bench, "e2e": e2e, "preflight": preflight, "images": images, "install": install,
+    "demo": demo, "asan": asan, "tsan": tsan, "cluster": cluster}
 
 
-def _static_check(result, shell, name, *command):
-    done = shell.run(name, *command)
-    result.check(name, done.code == 0, done.tail())
+def _static_check(run: Run, name: str, *command: str) -> None:
+    done = run.shell.run(name, *command)
+    run.result.check(name, done.code == 0, done.tail())
 
 
-def _build(result, shell, preset, targets, count=True, prefix=()):
+def _program(run: Run, name: str, path: str, *arguments: str, env: dict[str, str] | None = None) -> None:
+    """A program of the tests that says how many checks passed."""
+    counts.add_program(run.result, name, run.shell.run(name, ROOT / path, *arguments, env=env, show=True))
+
+
+def _build(run: Run, preset: str, targets: Sequence[str], count: bool = True, prefix: Sequence[str] = ()) -> bool:
     """True if it was built. As a step of its own it counts as one check."""
-    for name, command in (("configure", ["cmake", "--preset", preset]),
-                          ("build", ["cmake", "--build", "--preset", preset, "--target", *targets])):
-        done = shell.run(f"{preset}-{name}", *prefix, *command, limit=2 * 3600)
+    for name, done in builds.build(run.shell, preset, targets, prefix):
         if done.code != 0:
-            result.fail(f"{name} {preset}", done.tail())
+            run.result.fail(f"{name} {preset}", done.tail())
             return False
     if count:
-        result.passed += 1
+        run.result.passed += 1
     return True
 
 
-def _ctest(result, shell, preset, label, env=None, prefix=()):
-    junit = BUILDS[preset] / f"junit-{label.replace('|', '-')}.xml"
+def _ctest(run: Run, preset: str, label: str, env: dict[str, str] | None = None, prefix: Sequence[str] = ()) -> None:
+    junit = builds.FOLDERS[preset] / f"junit-{label.replace('|', '-')}.xml"
     junit.unlink(missing_ok=True)
-    done = shell.run(f"{preset}-{label.replace('|', '-')}", *prefix, "ctest", "--test-dir", BUILDS[preset], "-L", label,
-                     "-j", PARALLEL_TESTS, "--no-tests=error", "--output-on-failure", "--output-junit", junit,
-                     env={**SANITIZERS, **(env or {})})
+    done = run.shell.run(f"{preset}-{label.replace('|', '-')}", *prefix, "ctest", "--test-dir", builds.FOLDERS[preset], "-L",
+                         label, "-j", PARALLEL_TESTS, "--no-tests=error", "--output-on-failure", "--output-junit", junit,
+                         env={**SANITIZERS, **(env or {})})
     if not junit.exists():
-        result.fail(f"ctest {preset} {label}", done.tail())
+        run.result.fail(f"ctest {preset} {label}", done.tail())
         return
-    before = len(result.failures)
-    counts.add_ctest(result, junit)
-    if done.code != 0 and len(result.failures) == before:
-        result.fail(f"ctest {preset} {label}: exit code {done.code}", done.tail())
+    before = len(run.result.failures)
+    counts.add_ctest(run.result, junit)
+    if done.code != 0 and len(run.result.failures) == before:
+        run.result.fail(f"ctest {preset} {label}: exit code {done.code}", done.tail())
 
 
-def _sanitized(result, shell, preset, control_plane):
-    prefix = FIXED_ADDRESSES if _allowed(shell, FIXED_ADDRESSES) else []
-    # The folder's target is all tests with what they need; the launcher is a program that tests start.
-    if not _build(result, shell, preset, ["tests/all", "gpupool-launch"], count=False, prefix=prefix):
+def _sanitized(run: Run, preset: str) -> None:
+    prefix = fixed_addresses(run.shell)
+    if not _build(run, preset, builds.SANITIZED, count=False, prefix=prefix):
         return
-    _ctest(result, shell, preset, "unit|launcher", prefix=prefix)
-    _ctest(result, shell, preset, "integration", control_plane.variables(), prefix=prefix)
+    _ctest(run, preset, "unit|launcher", prefix=prefix)
+    _ctest(run, preset, "integration", run.control_plane.variables(), prefix=prefix)
 
 
-def _sharded(result, shell, step, folder, shards):
-    modules = {path.stem for path in (ROOT / folder).glob("test_*.py")}
-    result.check(f"every module of {folder} runs", modules == {name for shard in shards for name in shard})
-    if _build(result, shell, "release", ["all"], count=False):
-        programs = {f"{step}-{number}": (ROOT / folder / "run", *(f"{module}." for module in shard))
-                    for number, shard in enumerate(shards, 1)}
-        for done in shell.run_together(programs, show=True):
-            counts.add_program(result, step, done)
+def _sharded(run: Run, step: str, folder: str, count: int, allowed: Callable[[str], Any] | None = None,
+             whole_modules: Sequence[str] = ()) -> None:
+    """The tests of a folder in programs side by side, each on a control plane or cluster of its own: they mostly wait.
+
+    A class is never divided, nor is one of these modules."""
+    if not _build(run, "release", ["all"], count=False):
+        return
+
+    def group_of(test: str) -> str:
+        module, name, _ = test.split(".")
+        return module if module in whole_modules else f"{module}.{name}"
+
+    found, errors = find_tests(ROOT / folder)
+    for error in errors:
+        run.result.fail(f"{step}: a module cannot be loaded", error)
+    if errors:
+        return
+    tests = [short_id(ROOT / folder, test) for test in found]
+    packed = shards.pack(shards.group_seconds(tests, group_of, shards.read_times(step)), count, allowed)
+    programs, times, env = {}, {}, {}
+    for number, groups in enumerate(packed, 1):
+        log = f"{step}-{number}"
+        programs[log] = (ROOT / folder / "run", *(f"{group}.*" for group in groups))
+        env[log] = {TIMES_FILE: str(LOGS / f"{log}.times.json")}
+    for log, done in run.shell.run_together(programs, env=env, show=True).items():
+        counts.add_program(run.result, step, done)
+        with open(env[log][TIMES_FILE], encoding="utf-8") as source:
+            times.update(json.load(source))
+    run.result.check(f"every test of {folder} runs", sorted(times) == sorted(tests))
+    if run.record_times and not run.result.failures:
+        shards.write_times(step, times)
 
 
-def _allowed(shell, prefix):
-    """A container may forbid changing the personality."""
-    return os.access(prefix[0], os.X_OK) and shell.run("setarch", *prefix, "/usr/bin/true").code == 0
+def fixed_addresses(shell: Shell) -> Sequence[str]:
+    """The prefix of sanitized programs. A container may forbid changing the personality."""
+    allowed = os.access(FIXED_ADDRESSES[0], os.X_OK) and shell.run("setarch", *FIXED_ADDRESSES, "/usr/bin/true").code == 0
+    return FIXED_ADDRESSES if allowed else ()

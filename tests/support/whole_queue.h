@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -5,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "planning/plan_slices.h"
-#include "planning/queue_plan.h"
+#include "planning/queue/queue_plan.h"
+#include "planning/queue/slice_plan.h"
 
 // A pool's queue, planned as a whole.
 namespace gpupool::test {

@@ -1,19 +1,21 @@
-"""However a cluster ends, nothing of it is left."""
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that nothing is left of a cluster, however it ends."""
 
 import os
 import signal
 import subprocess
 import time
+from typing import Any, Callable, Iterable
 
-from harness import processes, state as states
+from tests.cluster.checks.leftovers import pid_namespaces, snapshot
+from tests.cluster.harness import processes, state as states
+from tests.kit.checks import Checks
+from tests.kit.commands import run
+from tests.kit.paths import CLUSTER
 
-from .lab import CLUSTER
-from .leftovers import pid_namespaces, snapshot
-from .report import run
 
-
-def _gone(names, before):
-    def condition():
+def _gone(names: list[str], before: dict[str, set[str]]) -> Callable[..., Any]:
+    def condition() -> tuple[bool, str]:
         after = snapshot(names)
         left = {kind: sorted(after[kind] - before[kind]) for kind in after if after[kind] - before[kind]}
         lost = {kind: sorted(before[kind] - after[kind]) for kind in after if before[kind] - after[kind]}
@@ -21,13 +23,14 @@ def _gone(names, before):
     return condition
 
 
-def check_nothing_left(report, text, names, before, spaces=()):
+def check_nothing_left(report: Checks, text: str, names: list[str], before: dict[str, set[str]],
+                       spaces: Iterable[str | None] = ()) -> None:
     report.eventually(f"{text}: nothing is left", _gone(names, before))
     alive = {space: pids for space, pids in pid_namespaces().items() if space in spaces}
     report.check(f"{text}: no process of it lives", not alive, alive)
 
 
-def namespaces_of(names):
+def namespaces_of(names: list[str]) -> set[str | None]:
     """The PID namespaces of these clusters and of their nodes."""
     found = set()
     for pid in processes.all_pids():
@@ -37,13 +40,13 @@ def namespaces_of(names):
     return found
 
 
-def _wait_until(condition):
+def _wait_until(condition: Callable[[], Any]) -> None:
     end = time.monotonic() + 60
     while not condition() and time.monotonic() < end:
         time.sleep(0.05)
 
 
-def check_interrupted_start(report, name, sig, moment):
+def check_interrupted_start(report: Checks, name: str, sig: signal.Signals, moment: str) -> None:
     """Ends `up` at the moment when the log file `moment` exists."""
     before = snapshot([name])
     starter = subprocess.Popen([CLUSTER, "up", name, "--nodes", "na"], stdout=subprocess.DEVNULL,
@@ -55,7 +58,7 @@ def check_interrupted_start(report, name, sig, moment):
     check_nothing_left(report, f"`up` ended by {sig.name} when {moment} had started", [name], before, spaces)
 
 
-def check_owner_killed(report, name):
+def check_owner_killed(report: Checks, name: str) -> None:
     before = snapshot([name])
     owner = subprocess.Popen(["sleep", "1000"])
     code, text = run(CLUSTER, "up", name, "--control-plane-only", "--owner-pid", str(owner.pid))
@@ -66,7 +69,7 @@ def check_owner_killed(report, name):
     check_nothing_left(report, "owner killed", [name], before, spaces)
 
 
-def check_keeper_killed(report, name):
+def check_keeper_killed(report: Checks, name: str) -> None:
     before = snapshot([name])
     run(CLUSTER, "up", name, "--control-plane-only")
     spaces = namespaces_of([name])
@@ -79,7 +82,9 @@ def check_keeper_killed(report, name):
     code, text = run(CLUSTER, "down", "--all-stale")
     report.check("down --all-stale removes one whose namespace's number a running cluster has now",
                  code == 0 and older.name in text and processes.find_init(processes.cluster_title(name)), text)
-    os.kill(processes.find_keeper(name), signal.SIGKILL)
+    keeper = processes.find_keeper(name)
+    assert keeper, f"cluster {name} has no keeper"
+    os.kill(keeper, signal.SIGKILL)
     _wait_until(lambda: not processes.find_init(processes.cluster_title(name)))
     code, text = run(CLUSTER, "down", "--all-stale")
     report.check("down --all-stale removes a cluster whose keeper was killed", code == 0 and name in text, text)

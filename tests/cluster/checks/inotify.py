@@ -1,27 +1,29 @@
-"""What the harness does where inotify instances run out. Nothing of the machine is changed."""
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what the harness does when inotify instances run out, without changing the machine."""
 
 import os
 import subprocess
 import sys
 import tempfile
 
-from harness import inotify
-from harness.errors import ClusterError
+from tests.cluster.harness import inotify
+from tests.cluster.harness.errors import ClusterError
+from tests.kit.checks import Checks
+from tests.kit.paths import ROOT
 
 # In a user namespace with so few instances that nobody else notices.
 FEW = 3
-COUNT = "import sys; sys.path.insert(0, sys.argv[1]); from harness import inotify; print(inotify.free(20))"
+COUNT = "from tests.cluster.harness import inotify; print(inotify.free(20))"
 
 
-def counted_in_a_small_namespace():
+def counted_in_a_small_namespace() -> str:
     script = f'echo {FEW} > /proc/sys/user/max_inotify_instances && exec "$@"'
-    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     done = subprocess.run(["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh", sys.executable, "-B", "-c",
-                           COUNT, folder], capture_output=True, text=True, check=False)
+                           COUNT], capture_output=True, text=True, check=False, cwd=ROOT)
     return done.stdout.strip() or done.stderr
 
 
-def ensured(limit_file, nodes):
+def ensured(limit_file: str, nodes: int) -> tuple[list[str], str | None]:
     """(what was told, error)"""
     told = []
     try:
@@ -31,7 +33,7 @@ def ensured(limit_file, nodes):
     return told, None
 
 
-def check(report):
+def check(report: Checks) -> None:
     report.check("inotify: free instances are counted", counted_in_a_small_namespace() == str(FEW),
                  counted_in_a_small_namespace())
     real = inotify.free

@@ -1,31 +1,33 @@
-"""What a cluster could leave on the machine, by kind, without what belongs to clusters of other people."""
+# SPDX-License-Identifier: Apache-2.0
+"""Lists what a cluster could leave on the machine, by kind, without what belongs to other clusters."""
 
 import glob
 import json
 import os
 import subprocess
+from typing import Any
 
-from harness import processes, state as states
+from tests.cluster.harness import processes, state as states
 
 FOLDERS = ["/run", "/run/netns", "/run/containerd", "/var/lib", "/var/lib/kubelet", "/var/lib/cni", "/var/log",
            "/var/log/pods", "/var/log/containers", "/etc/cni", "/opt",
            "/usr/libexec/kubernetes"]
 
 
-def _output(*command):
+def _output(*command: str) -> Any:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
-def _foreign(title, names):
+def _foreign(title: str, names: list[str]) -> bool:
     return title.startswith("gpupool-cluster:") and title.partition(":")[2] not in names
 
 
-def _links(names):
+def _links(names: list[str]) -> set[Any]:
     links = json.loads(_output("ip", "-j", "link", "show"))
     return {link["ifname"] for link in links if not _foreign(link.get("ifalias", ""), names)}
 
 
-def _cgroups(names):
+def _cgroups(names: list[str]) -> Any:
     groups = set()
     for folder in glob.glob("/sys/fs/cgroup/gpupool-*") + glob.glob("/sys/fs/cgroup/*/gpupool-*"):
         if os.path.basename(folder)[len("gpupool-"):] in names:
@@ -33,7 +35,7 @@ def _cgroups(names):
     return groups
 
 
-def _processes(names):
+def _processes(names: list[str]) -> Any:
     """Processes that name one of the clusters in their command line, except this program and its parents."""
     found = set()
     for pid in processes.all_pids():
@@ -48,7 +50,7 @@ def _processes(names):
     return found
 
 
-def snapshot(names):
+def snapshot(names: list[str]) -> dict[str, set[str]]:
     """{kind: set of things}; `names` are the clusters that the caller starts."""
     with open("/proc/mounts", encoding="utf-8") as source:
         mounts = {line.split()[1] for line in source}
@@ -68,7 +70,7 @@ def snapshot(names):
     }
 
 
-def pid_namespaces():
+def pid_namespaces() -> dict[str | None, list[int]]:
     """The PID namespaces that exist now: {namespace: [pids]}."""
     found = {}
     for pid in processes.all_pids():

@@ -1,29 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
 """GPUs, stopped kubelets, lost and cut nodes."""
 
-from harness import processes
+from typing import Any, Callable
+
+from tests.cluster.checks.running_cluster import RunningCluster
+from tests.cluster.harness import processes
+from tests.kit.checks import Checks
 
 
-def ready(lab, node, wanted):
-    def condition():
+def ready(lab: RunningCluster, node: str, wanted: str) -> Callable[..., Any]:
+    def condition() -> tuple[bool, str]:
         got = lab.node_ready(node)
         return got == wanted, f"Ready is {got}"
     return condition
 
 
-def processes_of(lab, node):
+def processes_of(lab: RunningCluster, node: str) -> list[int]:
     init = processes.find_init(processes.node_title(lab.name, node))
     space = init and processes.namespace(init)
     return [pid for pid in processes.all_pids() if space and processes.namespace(pid) == space]
 
 
-def answers(lab, pods):
-    def condition():
+def answers(lab: RunningCluster, pods: list[str]) -> Callable[..., Any]:
+    def condition() -> tuple[bool, Any]:
         results = [lab.execute(pod, "true") for pod in pods]
         return all(code == 0 for code, _ in results), results
     return condition
 
 
-def check(report, lab, node):
+def check(report: Checks, lab: RunningCluster, node: str) -> None:
     code, text = lab.cluster("gpus", node, "3")
     report.check("gpus: 3 are allocatable", code == 0 and lab.allocatable(node) == "3", text)
 

@@ -1,6 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pods, network, DNS and credentials of a running cluster."""
 
-from .lab import headless_service, pods_on_each_node, python_pod
+from typing import Any, Callable
+
+from tests.cluster.checks.running_cluster import RunningCluster, headless_service, pods_on_each_node, python_pod
+from tests.kit.checks import Checks
 
 IN_CLUSTER_CALL = """
 import ssl, urllib.request, torch
@@ -13,22 +17,22 @@ print("answer", answer.status, "torch", torch.ones(3).sum().item())
 """
 
 
-def running(lab, count):
-    def condition():
+def running(lab: RunningCluster, count: int) -> Callable[..., Any]:
+    def condition() -> tuple[bool, str]:
         pods = lab.get("pods", "-l", "app=web").get("items", [])
         up = [p["metadata"]["name"] for p in pods if p["status"].get("phase") == "Running"]
         return len(up) == count, f"running: {up}\n{lab.kubectl('get', 'pods', '-o', 'wide')[1]}"
     return condition
 
 
-def fetch(lab, pod, url, wanted):
-    def condition():
+def fetch(lab: RunningCluster, pod: Any, url: str, wanted: str) -> Callable[..., Any]:
+    def condition() -> tuple[bool, str]:
         code, text = lab.execute(pod, "wget", "-q", "-O", "-", url)
         return code == 0 and text.strip() == wanted, f"exit {code}: {text}"
     return condition
 
 
-def check(report, lab, nodes):
+def check(report: Checks, lab: RunningCluster, nodes: list[str]) -> None:
     lab.apply(headless_service("web"), pods_on_each_node("web", len(nodes)))
     report.eventually("pods that are never ready run, one on each node", running(lab, len(nodes)))
     hosts = {p["spec"].get("nodeName") for p in lab.get("pods", "-l", "app=web").get("items", [])}
@@ -50,10 +54,10 @@ def check(report, lab, nodes):
     check_service_account(report, lab)
 
 
-def check_dns_follows(report, lab):
+def check_dns_follows(report: Checks, lab: RunningCluster) -> None:
     lab.kubectl("scale", "statefulset", "web", "--replicas=1")
 
-    def forgotten():
+    def forgotten() -> tuple[bool, Any]:
         _, text = lab.execute("web-0", "nslookup", "-type=a", "web-1.web.default.svc.cluster.local")
         return "NXDOMAIN" in text, text
     report.eventually("the name of a deleted pod goes", forgotten)
@@ -61,9 +65,9 @@ def check_dns_follows(report, lab):
     report.eventually("and comes back with the pod", fetch(lab, "web-0", "http://web-1.web/", "web-1"))
 
 
-def check_service_account(report, lab):
-    def logged(pod, wanted):
-        def condition():
+def check_service_account(report: Checks, lab: RunningCluster) -> None:
+    def logged(pod: Any, wanted: str) -> Callable[..., Any]:
+        def condition() -> tuple[bool, str]:
             phase = lab.get("pod", pod).get("status", {}).get("phase")
             text = lab.kubectl("logs", pod)[1]
             return phase in ("Succeeded", "Failed") and wanted in text, f"{phase}: {text}"
@@ -78,7 +82,7 @@ def check_service_account(report, lab):
                       logged("allowed", "answer 200 torch 3.0"))
 
 
-def check_identities(report, lab, nodes):
+def check_identities(report: Checks, lab: RunningCluster, nodes: list[str]) -> None:
     code, text = lab.kubectl("get", "nodes", user="kubeconfig-certificate")
     report.check("the client certificate is an administrator", code == 0, text)
     code, text = lab.kubectl("get", "nodes", user="kubeconfig-viewer")

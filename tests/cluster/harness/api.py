@@ -1,22 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small client of the cluster's API server, for what the harness itself needs."""
 
 import http.client
 import json
 import ssl
+from typing import Any
 
-from .errors import ClusterError, NotFoundError
+from tests.cluster.harness.errors import ClusterError, NotFoundError
+from tests.cluster.harness.state import State
+from tests.kit.api import Object
 
 
 class Api:
     """Calls as administrator. Not for several threads at once."""
 
-    def __init__(self, state, timeout=10.0):
+    def __init__(self, state: State, timeout: float = 10.0) -> None:
         self._host = state.facts()["hub"]
         self._context = ssl.create_default_context(cafile=state.path("pki", "ca.crt"))
         self._context.load_cert_chain(state.path("pki", "admin.crt"), state.path("pki", "admin.key"))
         self._timeout = timeout
 
-    def open(self, method, path, body=None, content_type="application/json"):
+    def open(self, method: str, path: str, body: Any = None,
+             content_type: str = "application/json") -> tuple[http.client.HTTPSConnection, http.client.HTTPResponse]:
         """The connection and its response, unread: for watches."""
         connection = http.client.HTTPSConnection(self._host, 443, timeout=self._timeout, context=self._context)
         data = None if body is None else json.dumps(body)
@@ -27,7 +32,7 @@ class Api:
             connection.close()
             raise
 
-    def call(self, method, path, body=None, content_type="application/json"):
+    def call(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> Any:
         try:
             connection, response = self.open(method, path, body, content_type)
         except (OSError, http.client.HTTPException) as error:
@@ -41,17 +46,17 @@ class Api:
             raise kind(f"{method} {path}: {response.status} {text[:300]}")
         return json.loads(text) if text.startswith("{") else text
 
-    def get(self, path):
+    def get(self, path: str) -> Any:
         return self.call("GET", path)
 
-    def find(self, path):
+    def find(self, path: str) -> Object | None:
         """None if there is no such object."""
         try:
             return self.get(path)
         except NotFoundError:
             return None
 
-    def is_ready(self):
+    def is_ready(self) -> bool:
         try:
             return self.get("/readyz") == "ok"
         except ClusterError:

@@ -1,19 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the programs of Kubernetes come from."""
 
 import os
 import re
 import shutil
 import subprocess
+from typing import Any
 
-from .errors import ClusterError
+from tests.cluster.harness.errors import ClusterError
+from tests.kit.paths import ROOT
 
-SCRIPT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build-kubernetes")
+SCRIPT = str(ROOT / "tests" / "cluster" / "build-kubernetes")
 
 
 class Binaries:
     """Paths by program name: KUBEBUILDER_ASSETS, then PATH; without the variable the cache, built on first use."""
 
-    def __init__(self, names):
+    def __init__(self, names: list[str]) -> None:
         folder = os.environ.get("KUBEBUILDER_ASSETS")
         if folder and not os.path.isdir(folder):
             raise ClusterError(f"KUBEBUILDER_ASSETS={folder} is not a folder")
@@ -26,7 +29,7 @@ class Binaries:
         self.paths = {name: self._find(folder, name) for name in names}
 
     @staticmethod
-    def _find(folder, name):
+    def _find(folder: str, name: str) -> Any:
         path = os.path.join(folder, name)
         if os.access(path, os.X_OK):
             return os.path.abspath(path)
@@ -36,7 +39,7 @@ class Binaries:
         return found
 
 
-def minor_version(program):
+def minor_version(program: str) -> int:
     text = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     found = re.search(r"v1\.(\d+)", text)
     if not found:

@@ -1,20 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
 """One certificate authority for each cluster, and what it signs."""
 
 import datetime
 import os
 import subprocess
 import tempfile
+from typing import Sequence
 
-from .errors import ClusterError
+from tests.cluster.harness.errors import ClusterError
+from tests.cluster.harness.network import Addresses
+from tests.cluster.harness.state import State
 
 
-def _openssl(*arguments):
+def _openssl(*arguments: str) -> None:
     done = subprocess.run(["openssl", *arguments], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ClusterError(f"openssl {arguments[0]}: {done.stderr.strip()}")
 
 
-def _key(path):
+def _key(path: str) -> None:
     _openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", path)
     os.chmod(path, 0o600)
 
@@ -37,12 +41,12 @@ organizationName = optional
 """
 
 
-def create_authority(folder):
+def create_authority(folder: str) -> None:
     _certify(folder, "ca", "/CN=gpupool-test-ca",
              ["basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,digitalSignature"], "-selfsign")
 
 
-def sign(folder, name, subject, alternatives=()):
+def sign(folder: str, name: str, subject: str, alternatives: Sequence[str] = ()) -> None:
     """Writes NAME.key and NAME.crt. With `alternatives` (DNS:x, IP:y) it can serve too."""
     extensions = ["basicConstraints=CA:FALSE", "keyUsage=digitalSignature",
                   "extendedKeyUsage=clientAuth" + (",serverAuth" if alternatives else "")]
@@ -51,7 +55,7 @@ def sign(folder, name, subject, alternatives=()):
     _certify(folder, name, subject, extensions, "-cert", f"{folder}/ca.crt")
 
 
-def _certify(folder, name, subject, extensions, *signer):
+def _certify(folder: str, name: str, subject: str, extensions: list[str], *signer: str) -> None:
     """Valid since yesterday: a client whose clock is slow is to reach the server, as it reaches one that is not new."""
     _key(f"{folder}/{name}.key")
     now = datetime.datetime.now(datetime.timezone.utc)
@@ -64,12 +68,12 @@ def _certify(folder, name, subject, extensions, *signer):
                  "-startdate", since, "-enddate", until, "-in", f"{work}/request", "-out", f"{folder}/{name}.crt")
 
 
-def _write(path, text):
+def _write(path: str, text: str) -> None:
     with open(path, "w", encoding="utf-8") as out:
         out.write(text)
 
 
-def create_all(state, addresses):
+def create_all(state: State, addresses: Addresses) -> None:
     folder = state.path("pki")
     create_authority(folder)
     sign(folder, "apiserver", "/CN=kube-apiserver",

@@ -1,10 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cgroups of a cluster: gpupool-NAME/NODE in every hierarchy of the machine, v1 or v2."""
 
 import os
 import time
+from typing import Any, Iterator
 
 
-def _hierarchies():
+def _hierarchies() -> Iterator[Any]:
     with open("/proc/mounts", encoding="utf-8") as mounts:
         for line in mounts:
             fields = line.split()
@@ -12,11 +14,11 @@ def _hierarchies():
                 yield fields[1], fields[2]
 
 
-def group(cluster, node):
+def group(cluster: str, node: str) -> str:
     return f"/gpupool-{cluster}/{node}"
 
 
-def create(cluster, node):
+def create(cluster: str, node: str) -> None:
     for mount, kind in _hierarchies():
         parent = mount
         for part in (f"gpupool-{cluster}", node):
@@ -28,7 +30,7 @@ def create(cluster, node):
             parent = folder
 
 
-def _delegate(folder):
+def _delegate(folder: str) -> None:
     """Lets children use every controller of this v2 group; the kubelet does the same below."""
     try:
         with open(os.path.join(folder, "cgroup.controllers"), encoding="utf-8") as source:
@@ -39,7 +41,7 @@ def _delegate(folder):
         _write(os.path.join(folder, "cgroup.subtree_control"), "+" + controller)
 
 
-def _inherit_cpuset(parent, folder):
+def _inherit_cpuset(parent: str, folder: str) -> None:
     """A v1 cpuset group is born without CPUs and memory nodes and takes no process until it has them."""
     for name in ("cpuset.cpus", "cpuset.mems"):
         try:
@@ -51,7 +53,7 @@ def _inherit_cpuset(parent, folder):
             _write(os.path.join(folder, name), value)
 
 
-def _write(path, text):
+def _write(path: str, text: str) -> None:
     try:
         with open(path, "w", encoding="utf-8") as out:
             out.write(text)
@@ -59,7 +61,7 @@ def _write(path, text):
         pass  # an owner of the machine who forbids a controller has his reasons; the kubelet says so if it needs it
 
 
-def remove(cluster):
+def remove(cluster: str) -> None:
     """Removes the groups. Their processes are dead, but the kernel may need a moment to empty a group."""
     for mount, _ in _hierarchies():
         top = os.path.join(mount, f"gpupool-{cluster}")

@@ -1,34 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes a kubelet forget how a container ended, as after a runtime whose dead containers were removed."""
 
 import contextlib
 import os
 import signal
+from typing import Any, Iterator
 
-from . import processes
-from .errors import ClusterError
-from .node_config import SOCKET
+from tests.cluster.harness import processes
+from tests.cluster.harness.errors import ClusterError
+from tests.cluster.harness.node import Node
+from tests.cluster.harness.node_config import SOCKET
 
 CRI = "http://localhost/runtime.v1.RuntimeService/RemoveContainer"
 
 
-def forget_end(node, pod, limit=60):
+def forget_end(node: Node, pod: Any, limit: float = 60) -> None:
     """Removes the pod's running container once it has ended, before the kubelet has seen that."""
-    init = node.init()
+    init = node.running_init()
     name = _running(init, pod)
     with _paused(processes.pids_of(init, "kubelet")):
         processes.wait_for(f"the container of pod {pod} to end", lambda: name not in _tasks(init), limit)
         processes.wait_for(f"the container of pod {pod} to be removed", lambda: _remove(init, name), 10)
 
 
-def _ctr(init, *arguments):
+def _ctr(init: int, *arguments: str) -> list[str]:
     return processes.run_inside(init, "ctr", "--namespace", "k8s.io", *arguments).split()
 
 
-def _tasks(init):
+def _tasks(init: int) -> Any:
     return _ctr(init, "tasks", "list", "--quiet")
 
 
-def _running(init, pod):
+def _running(init: int, pod: Any) -> Any:
     of_pod = _ctr(init, "containers", "list", "--quiet",
                   f'labels."io.kubernetes.pod.name"=={pod},labels."io.cri-containerd.kind"==container')
     found = set(of_pod).intersection(_tasks(init))
@@ -38,7 +41,7 @@ def _running(init, pod):
 
 
 @contextlib.contextmanager
-def _paused(pids):
+def _paused(pids: list[int]) -> Iterator[Any]:
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
@@ -48,7 +51,7 @@ def _paused(pids):
             os.kill(pid, signal.SIGCONT)
 
 
-def _remove(init, name):
+def _remove(init: int, name: str) -> bool:
     """Through CRI, which has a memory of its own. False while CRI takes it for running."""
     message = f"\x0a{chr(len(name))}{name}"  # RemoveContainerRequest: field 1, container_id
     frame = f"\x00\x00\x00\x00{chr(len(message))}{message}"  # of gRPC: not compressed, 4 bytes of length

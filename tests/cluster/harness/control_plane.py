@@ -1,41 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
 """etcd, API server, controller manager and scheduler of one cluster, in its hub."""
 
 import json
 import secrets
+from typing import Any
 
-from . import kubeconfig, processes
-from .errors import ClusterError
+from tests.cluster.harness import kubeconfig, processes
+from tests.cluster.harness.api import Api
+from tests.cluster.harness.errors import ClusterError
+from tests.cluster.harness.network import Addresses
+from tests.cluster.harness.state import State
 
 AUDIT_POLICY = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy",
                 "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}
 
 
-def _gates(minor):
+def _gates(minor: int) -> Any:
     # Off by default until 1.21.
     return ["--feature-gates=TTLAfterFinished=true"] if minor < 21 else []
 
 
-def write_tokens(state):
+def write_tokens(state: State) -> tuple[dict[str, str], str]:
     tokens = {"admin": secrets.token_hex(16), "viewer": secrets.token_hex(16)}
     path = state.write("tokens.csv", f'{tokens["admin"]},admin,admin,"system:masters"\n'
                                      f'{tokens["viewer"]},viewer,viewer\n')
     return tokens, path
 
 
-def _start(state, init, part, *command):
+def _start(state: State, init: int, part: str, *command: str) -> None:
     """What it was started with is kept, so that servers.py can start it again."""
     state.remember(commands={**state.facts().get("commands", {}), part: command})
     processes.start_inside(init, state.path("log", part), *command)
 
 
-def start_etcd(state, init, program, quota_mib):
+def start_etcd(state: State, init: int, program: str, quota_mib: int | None) -> None:
     quota = [f"--quota-backend-bytes={quota_mib << 20}"] if quota_mib else []
     _start(state, init, "etcd", program, "--data-dir", state.path("etcd"), "--unsafe-no-fsync",
            "--listen-client-urls", "http://127.0.0.1:2379", "--advertise-client-urls", "http://127.0.0.1:2379",
            "--listen-peer-urls", "http://127.0.0.1:2380", *quota)
 
 
-def start_apiserver(state, init, program, addresses, minor, tokens_path, audit):
+def start_apiserver(state: State, init: int, program: str, addresses: Addresses, minor: int, tokens_path: str,
+                    audit: bool) -> None:
     pki = state.path("pki")
     audit_flags = []
     if audit:
@@ -57,8 +63,8 @@ def start_apiserver(state, init, program, addresses, minor, tokens_path, audit):
         "--max-requests-inflight=2000", "--max-mutating-requests-inflight=1000", *audit_flags, *_gates(minor))
 
 
-def wait_ready(state, api):
-    def ready():
+def wait_ready(state: State, api: Api) -> None:
+    def ready() -> bool:
         if not processes.find_init(processes.cluster_title(state.name)):
             raise ClusterError(f"cluster {state.name} was removed while it started")
         return api.is_ready()
@@ -68,7 +74,7 @@ def wait_ready(state, api):
         raise ClusterError(f"{error}\n{processes.log_tail(state.path('log', 'apiserver'))}") from None
 
 
-def start_controller_manager(state, init, program, minor, grace_seconds):
+def start_controller_manager(state: State, init: int, program: str, minor: int, grace_seconds: int) -> None:
     pki = state.path("pki")
     _start(
         state, init, "controller-manager", program,
@@ -79,7 +85,7 @@ def start_controller_manager(state, init, program, minor, grace_seconds):
         "--concurrent-statefulset-syncs=10", "--kube-api-qps=200", "--kube-api-burst=400", *_gates(minor))
 
 
-def start_scheduler(state, init, program):
+def start_scheduler(state: State, init: int, program: str) -> None:
     config = state.path("kubeconfig-certificate")
     _start(
         state, init, "scheduler", program, f"--kubeconfig={config}", "--leader-elect=false",
@@ -87,7 +93,7 @@ def start_scheduler(state, init, program):
         f"--authentication-kubeconfig={config}", f"--authorization-kubeconfig={config}")
 
 
-def write_kubeconfigs(state, addresses, tokens):
+def write_kubeconfigs(state: State, addresses: Addresses, tokens: dict[str, str]) -> str:
     server = f"https://{addresses.hub}:443"
     kubeconfig.write_all(state, server, tokens)
     return server

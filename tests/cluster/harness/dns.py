@@ -1,13 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
 """Starts the DNS of a cluster: dnsmasq in the hub, and the feeder that writes its host files."""
 
 import os
 
-from . import processes
+from tests.cluster.harness import processes
+from tests.cluster.harness.network import Addresses
+from tests.cluster.harness.state import State
 
 FEEDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dns_feeder.py")
 
 
-def start(state, init, addresses):
+def start(state: State, init: int, addresses: Addresses) -> None:
     # `--server=/#/` answers unknown names with "no such name": without it they would be refused, which
     # resolvers take for a broken server.
     processes.start_inside(

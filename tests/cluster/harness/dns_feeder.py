@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keeps one host file for each Service, written from watches of Services and Endpoints.
 
 Not-ready addresses need no care here: with publishNotReadyAddresses the endpoints controller lists them as ready.
@@ -9,19 +10,22 @@ import os
 import sys
 import threading
 import time
+from pathlib import Path
+from typing import Any
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[0] = str(next(p for p in Path(__file__).resolve().parents if (p / "CMakePresets.json").exists()))
 
-from harness.api import Api  # noqa: E402
-from harness.errors import ClusterError  # noqa: E402
-from harness.state import State  # noqa: E402
+from tests.cluster.harness.api import Api  # noqa: E402
+from tests.cluster.harness.errors import ClusterError  # noqa: E402
+from tests.cluster.harness.state import State  # noqa: E402
+from tests.kit.api import Object  # noqa: E402
 
 DOMAIN = "svc.cluster.local"
 RETRY_SECONDS = 0.2
 
 
-def host_lines(namespace, name, service, endpoints):
+def host_lines(namespace: str, name: str, service: Object, endpoints: Object) -> list[str]:
     """The records of one Service: its own address, or those of its pods by service and by host name."""
     full = f"{name}.{namespace}.{DOMAIN}"
     address = service.get("spec", {}).get("clusterIP", "None")
@@ -38,11 +42,11 @@ def host_lines(namespace, name, service, endpoints):
 class Records:
     """Services and Endpoints as last seen. Safe for several threads."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: str) -> None:
         self._folder, self._lock = folder, threading.Lock()
         self._seen = {"services": {}, "endpoints": {}}
 
-    def replace(self, kind, objects):
+    def replace(self, kind: str, objects: list[Object]) -> None:
         with self._lock:
             fresh = {self._key(item): item for item in objects}
             changed = set(self._seen[kind]) | set(fresh)
@@ -50,7 +54,7 @@ class Records:
             for key in changed:
                 self._write(key)
 
-    def change(self, kind, item, deleted):
+    def change(self, kind: str, item: Object, deleted: bool) -> None:
         with self._lock:
             key = self._key(item)
             if deleted:
@@ -60,10 +64,10 @@ class Records:
             self._write(key)
 
     @staticmethod
-    def _key(item):
+    def _key(item: Object) -> tuple[Any, Any]:
         return item["metadata"]["namespace"], item["metadata"]["name"]
 
-    def _write(self, key):
+    def _write(self, key: tuple[str, str]) -> None:
         namespace, name = key
         path = os.path.join(self._folder, f"{namespace}_{name}")
         service = self._seen["services"].get(key)
@@ -86,7 +90,7 @@ class Records:
         os.rename(hidden, path)
 
 
-def follow(state, kind, records):
+def follow(state: State, kind: str, records: Records) -> None:
     """Lists, then watches until the connection ends or the server says that the version is gone."""
     listed = Api(state).get(f"/api/v1/{kind}")
     records.replace(kind, listed["items"])
@@ -103,7 +107,7 @@ def follow(state, kind, records):
         connection.close()
 
 
-def follow_forever(state, kind, records):
+def follow_forever(state: State, kind: str, records: Records) -> None:
     while True:
         try:
             follow(state, kind, records)
@@ -112,7 +116,7 @@ def follow_forever(state, kind, records):
             time.sleep(RETRY_SECONDS)
 
 
-def main():
+def main() -> None:
     state = State(sys.argv[1])
     records = Records(state.path("dns"))
     threading.Thread(target=follow_forever, args=(state, "services", records), daemon=True).start()

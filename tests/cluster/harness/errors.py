@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 class ClusterError(Exception):
     """A failure with a message for the person who runs the cluster."""
 

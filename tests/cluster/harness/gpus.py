@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulated GPUs of nodes: tests/fake-nvml in place of NVIDIA's library, and a control file that says which GPUs there are.
 
 The device plugin finds both where the manifests expect the driver's library.
@@ -6,17 +7,20 @@ The device plugin finds both where the manifests expect the driver's library.
 import json
 import os
 import shutil
+from typing import Any, Callable, Iterable
 
-from . import inotify, processes
-from .errors import ClusterError
+from tests.cluster.harness import inotify, processes
+from tests.cluster.harness.api import Api
+from tests.cluster.harness.errors import ClusterError
+from tests.cluster.harness.state import State
+from tests.kit.names import GPU, SLICE
 
 FOLDER = "var/lib/gpupool/driver"  # of a node
 LIBRARY, CONTROL = "libnvidia-ml.so.1", "nvml.json"
 MODEL = "NVIDIA L4"
-WHOLE, SLICE = "nvidia.com/gpu", "gpupool.dev/vgpu"
 
 
-def parse(text, nodes, what):
+def parse(text: str, nodes: list[str], what: str) -> dict[str, int]:
     """{node: number} of "2" (each node) or "na=1,nd=3" (the others: none)."""
     try:
         if "=" not in text:
@@ -29,11 +33,11 @@ def parse(text, nodes, what):
     return found
 
 
-def folder(state, node):
+def folder(state: State, node: str) -> str:
     return state.path("nodes", node, FOLDER)
 
 
-def place(state, node, library, count):
+def place(state: State, node: str, library: str, count: int) -> None:
     """Gives the node this many GPUs; the library watches the file."""
     os.makedirs(folder(state, node), exist_ok=True)
     _replace(os.path.join(folder(state, node), LIBRARY), lambda path: shutil.copy(library, path), once=True)
@@ -43,7 +47,7 @@ def place(state, node, library, count):
     state.remember(gpus=counts)
 
 
-def _replace(path, make, once=False):
+def _replace(path: str, make: Callable[[str], Any], once: bool = False) -> None:
     """Whole or not at all, and a library that a program has loaded stays as it is."""
     if once and os.path.exists(path):
         return
@@ -51,12 +55,12 @@ def _replace(path, make, once=False):
     os.rename(path + ".new", path)
 
 
-def _write(path, text):
+def _write(path: str, text: str) -> None:
     with open(path, "w", encoding="utf-8") as out:
         out.write(text)
 
 
-def wait_allocatable(state, api, node, old_sockets=()):
+def wait_allocatable(state: State, api: Api, node: str, old_sockets: Iterable[tuple[str, int, int]] = ()) -> None:
     """Until schedulers see the node's GPUs. Does nothing on a node that was never given any.
 
     A kubelet that has just started repeats old numbers; but it and the plugin make their sockets anew, so there must be
@@ -65,9 +69,9 @@ def wait_allocatable(state, api, node, old_sockets=()):
     if node not in facts.get("gpus", {}):
         return
     split = facts.get("splits", {}).get(node, 1)
-    resource, count = WHOLE if split == 1 else SLICE, str(facts["gpus"][node] * split)
+    resource, count = GPU if split == 1 else SLICE, str(facts["gpus"][node] * split)
 
-    def shown():
+    def shown() -> bool:
         allocatable = api.get(f"/api/v1/nodes/{node}")["status"].get("allocatable", {})
         now = sockets(state, node)
         registered = not now & set(old_sockets) and (count == "0" or any(name.startswith("gpupool-") for name, *_ in now))
@@ -79,7 +83,7 @@ def wait_allocatable(state, api, node, old_sockets=()):
         raise ClusterError(f"{error}{inotify.complaints(state.path('log', f'kubelet-{node}'))}") from None
 
 
-def sockets(state, node):
+def sockets(state: State, node: str) -> set[tuple[str, int, int]]:
     """Identities of the sockets by which the kubelet and the plugin meet."""
     found = set()
     folder_of_sockets = state.path("nodes", node, "var/lib/kubelet/device-plugins")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Images on nodes.
 
 Unpacking a large image on every node costs more than everything else. So a set of images is unpacked once into a
@@ -12,13 +13,13 @@ import shutil
 import subprocess
 import tempfile
 import typing
+from typing import Any, Iterator, Sequence
 
-from . import processes
-from .errors import ClusterError
+from tests.cluster.harness import processes
+from tests.cluster.harness.errors import ClusterError
+from tests.kit.paths import BUILD_IMAGE
 
-BUILD = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "images", "build")
 FORMAT = "1"  # raise it when stores made by older code cannot be used any more
-
 
 
 class Store(typing.NamedTuple):
@@ -30,15 +31,15 @@ class Store(typing.NamedTuple):
 NONE = Store("-", None)
 
 
-def archives(names):
+def archives(names: Sequence[str]) -> list[str]:
     """Paths of the archives of these images, made if they are not there."""
-    done = subprocess.run([BUILD, *names], stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run([BUILD_IMAGE, *names], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
-        raise ClusterError(f"{BUILD} {' '.join(names)} failed")
+        raise ClusterError(f"{BUILD_IMAGE} {' '.join(names)} failed")
     return done.stdout.split()
 
 
-def import_archive(init, archive):
+def import_archive(init: int, archive: str) -> None:
     with open(archive, "rb") as source:
         done = subprocess.run(processes.inside(init, "ctr", "-n", "k8s.io", "images", "import", "-"), stdin=source,
                               capture_output=True, check=False)
@@ -46,7 +47,7 @@ def import_archive(init, archive):
         raise ClusterError(f"loading {archive}: {done.stderr.decode(errors='replace').strip()}")
 
 
-def prepare(paths):
+def prepare(paths: list[str]) -> Store:
     """The Store with these archives unpacked. Slow only the first time."""
     key = hashlib.sha256("\n".join([FORMAT, *sorted(os.path.basename(p) for p in paths)]).encode()).hexdigest()[:12]
     folder = os.path.dirname(paths[0])
@@ -62,7 +63,7 @@ def prepare(paths):
     return Store(store, descriptor)
 
 
-def _unpack(paths, folder, store):
+def _unpack(paths: list[str], folder: str, store: str) -> None:
     work = tempfile.mkdtemp(prefix=".store-", dir=folder)
     try:
         with _private_containerd(work) as call:
@@ -74,7 +75,7 @@ def _unpack(paths, folder, store):
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _prune(folder):
+def _prune(folder: str) -> None:
     """Removes what a killed run left, and stores that no cluster uses but the last two. The caller holds the lock."""
     paths = [os.path.join(folder, name) for name in os.listdir(folder)]
     for path in paths:
@@ -93,20 +94,20 @@ def _prune(folder):
 
 
 @contextlib.contextmanager
-def _private_containerd(work):
+def _private_containerd(work: str) -> Iterator[Any]:
     """A containerd in namespaces of its own, ended with the block; yields a function that calls `ctr`."""
     config, log = os.path.join(work, "config.toml"), os.path.join(work, "log")
     socket = os.path.join(work, "state", "sock")
     with open(config, "w", encoding="utf-8") as out:
         out.write(f'version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.internal.v1.opt"]\n'
                   f'root = "{work}/root"\nstate = "{work}/state"\n[grpc]\n  address = "{socket}"\n')
-    with open(log, "wb") as out:
+    with open(log, "wb") as output:
         server = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child=KILL",
                                    "--mount", "--propagation", "unchanged", "sh", "-c",
                                    processes.PRIVATE_MOUNTS + ' && exec containerd -c "$0"', config],
-                                  stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+                                  stdin=subprocess.DEVNULL, stdout=output, stderr=output)
 
-    def call(*arguments):
+    def call(*arguments: str) -> None:
         done = subprocess.run(["ctr", "-a", socket, "-n", "k8s.io", *arguments],
                               capture_output=True, text=True, check=False)
         if done.returncode != 0:

@@ -1,18 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
 """inotify instances, of which a machine has few for each user. A kubelet that gets none runs, is Ready, and never sees a
 device plugin; it says so only in its log."""
 
 import ctypes
 import os
 import re
+from typing import Any, Callable
 
-from .errors import ClusterError
+from tests.cluster.harness.errors import ClusterError
 
 LIMIT = "/proc/sys/fs/inotify/max_user_instances"
 OF_A_NODE, OF_THE_REST = 16, 4  # instances: kubelet, containerd and device plugin have about half of that
 COMPLAINT = re.compile(r"inotify|too many open files|no space left on device", re.IGNORECASE)
 
 
-def free(wanted):
+def free(wanted: int) -> int:
     """How many instances this user can have now, counted up to `wanted`. They are given back at once."""
     libc, taken = ctypes.CDLL(None, use_errno=True), []
     try:
@@ -27,7 +29,7 @@ def free(wanted):
             os.close(instance)
 
 
-def ensure(nodes, tell, path=LIMIT):
+def ensure(nodes: int, tell: Callable[[str], Any], path: str = LIMIT) -> None:
     """Instances for a cluster of so many nodes. If there are too few the machine's limit grows, which tell() is told."""
     wanted = nodes * OF_A_NODE + OF_THE_REST
     found = free(wanted)
@@ -48,7 +50,7 @@ def ensure(nodes, tell, path=LIMIT):
     tell(f"{lack}: fs.inotify.max_user_instances went from {limit} to {limit + 2 * wanted}")
 
 
-def complaints(log, most=5):
+def complaints(log: str, most: int = 5) -> str:
     """The last lines of a log that complain of instances or descriptors, for the end of an error."""
     try:
         with open(log, encoding="utf-8", errors="replace") as source:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process outside a cluster that holds it and cleans up after it.
 
 Everything of a cluster runs below one child of the keeper, in a PID namespace. The child dies with the keeper, and
@@ -11,22 +12,23 @@ import select
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[0] = str(next(p for p in Path(__file__).resolve().parents if (p / "CMakePresets.json").exists()))
 
-from harness import processes, teardown  # noqa: E402
-from harness.state import State  # noqa: E402
+from tests.cluster.harness import processes, teardown  # noqa: E402
+from tests.cluster.harness.state import State  # noqa: E402
 
 
-def watch(pid):
+def watch(pid: int) -> int | None:
     try:
         return os.pidfd_open(pid)
     except ProcessLookupError:
         return None
 
 
-def start_init(name):
+def start_init(name: str) -> subprocess.Popen:
     # Ignoring SIGCHLD makes the kernel reap what is orphaned in the namespace.
     script = processes.PRIVATE_MOUNTS + ' && trap "" CHLD && exec -a "$0" sleep infinity'
     return subprocess.Popen(
@@ -35,7 +37,7 @@ def start_init(name):
          "unchanged", "bash", "-c", script, processes.cluster_title(name)])
 
 
-def main():
+def main() -> None:
     name, starter, owner = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     state = State(name)
     stop_read, stop_write = os.pipe()

@@ -1,15 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kubeconfig files. JSON is YAML, so the standard library is enough."""
 
 import base64
 import json
 
+from tests.cluster.harness.state import State
 
-def _inline(path):
+
+def _inline(path: str) -> str:
     with open(path, "rb") as source:
         return base64.b64encode(source.read()).decode()
 
 
-def render(cluster, server, authority, user):
+def render(cluster: str, server: str, authority: str, user: dict[str, str]) -> str:
     return json.dumps({
         "apiVersion": "v1", "kind": "Config", "current-context": cluster,
         "clusters": [{"name": cluster,
@@ -19,12 +22,12 @@ def render(cluster, server, authority, user):
     }, indent=1) + "\n"
 
 
-def certificate_user(folder, name):
+def certificate_user(folder: str, name: str) -> dict[str, str]:
     return {"client-certificate-data": _inline(f"{folder}/{name}.crt"),
             "client-key-data": _inline(f"{folder}/{name}.key")}
 
 
-def write_all(state, server, tokens):
+def write_all(state: State, server: str, tokens: dict[str, str]) -> None:
     """`kubeconfig` has the admin's token, `kubeconfig-viewer` a user without rights, the last a client certificate."""
     authority = state.path("pki", "ca.crt")
     state.write("kubeconfig", render(state.name, server, authority, {"token": tokens["admin"]}))

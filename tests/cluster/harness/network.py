@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The network of a cluster, in network namespaces of its own.
 
 host --- gpupool-S ... uplink --- hub (bridge `nodes`, 10.S.0.1) --- one veth for each node (10.S.0.10+i)
@@ -11,9 +12,10 @@ import ipaddress
 import json
 import subprocess
 import zlib
+from typing import Any
 
-from . import processes
-from .errors import ClusterError
+from tests.cluster.harness import processes
+from tests.cluster.harness.errors import ClusterError
 
 SLOTS = range(190, 250)
 LINK_PREFIX = "gpupool-"
@@ -22,7 +24,7 @@ LINK_PREFIX = "gpupool-"
 class Addresses:
     """All addresses of the cluster that has slot S."""
 
-    def __init__(self, slot):
+    def __init__(self, slot: int) -> None:
         self.slot = slot
         self.net = f"10.{slot}.0.0/16"
         self.hub = f"10.{slot}.0.1"
@@ -31,14 +33,14 @@ class Addresses:
         self.services = f"10.{slot}.128.0/17"
         self.api_service = f"10.{slot}.128.1"
 
-    def node(self, index):
+    def node(self, index: int) -> str:
         return f"10.{self.slot}.0.{10 + index}"
 
-    def pods(self, index):
+    def pods(self, index: int) -> str:
         return f"10.{self.slot}.{10 + index}.0/24"
 
 
-def _ip(*arguments, init=None):
+def _ip(*arguments: str, init: int | None = None) -> Any:
     command = ["ip", *arguments]
     if init is not None:
         command = ["nsenter", "-t", str(init), "-n", "--", *command]
@@ -48,7 +50,7 @@ def _ip(*arguments, init=None):
     return done.stdout
 
 
-def _batch(lines, init):
+def _batch(lines: list[str], init: int) -> None:
     """Several `ip` commands in one process, in the network namespace of `init`."""
     done = subprocess.run(["nsenter", "-t", str(init), "-n", "--", "ip", "-batch", "-"], input="\n".join(lines) + "\n",
                           capture_output=True, text=True, check=False)
@@ -56,7 +58,7 @@ def _batch(lines, init):
         raise ClusterError(f"ip -batch: {done.stderr.strip()}")
 
 
-def _in_use():
+def _in_use() -> Any:
     """Networks that the host can reach already: a slot must not hide one of them."""
     found = []
     for route in json.loads(_ip("-j", "-4", "route", "show", "table", "all")):
@@ -65,11 +67,11 @@ def _in_use():
     return found
 
 
-def _links():
+def _links() -> Any:
     return json.loads(_ip("-j", "link", "show"))
 
 
-def claim(cluster, init):
+def claim(cluster: str, init: int) -> Addresses:
     """Takes a slot by creating the link named after it: the kernel refuses a name twice, so no lock is needed."""
     used = _in_use()
     start = zlib.crc32(cluster.encode()) % len(SLOTS)
@@ -88,7 +90,7 @@ def claim(cluster, init):
     raise ClusterError("every network 10.190.0.0/16 to 10.249.0.0/16 is in use on this machine")
 
 
-def build_hub(addresses, init):
+def build_hub(addresses: Addresses, init: int) -> None:
     """Without a default route: what looks for the world outside, such as a kubelet for a cloud's metadata, is
     refused at once instead of waiting for an answer."""
     link = f"{LINK_PREFIX}{addresses.slot}"
@@ -105,11 +107,11 @@ def build_hub(addresses, init):
     enable_forwarding(init)
 
 
-def enable_forwarding(init):
+def enable_forwarding(init: int) -> None:
     processes.run_inside(init, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
 
 
-def attach_node(addresses, index, hub_init, node_init):
+def attach_node(addresses: Addresses, index: int, hub_init: int, node_init: int) -> None:
     link = f"node{index}"
     # Of the node's machine before it was rebooted: the kernel removes that a moment after its last process has ended.
     subprocess.run(["nsenter", "-t", str(hub_init), "-n", "--", "ip", "link", "del", link], capture_output=True,
@@ -124,12 +126,12 @@ def attach_node(addresses, index, hub_init, node_init):
     enable_forwarding(node_init)
 
 
-def set_node_link(index, hub_init, up):
+def set_node_link(index: int, hub_init: int, up: bool) -> None:
     """Cuts a node off from everything else, or joins it again."""
     _ip("link", "set", f"node{index}", "up" if up else "down", init=hub_init)
 
 
-def remove_link(cluster):
+def remove_link(cluster: str) -> None:
     """The link goes by itself with the namespace, but a moment later than its last process."""
     for link in _links():
         if link["ifname"].startswith(LINK_PREFIX) and link.get("ifalias") == processes.cluster_title(cluster):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configuration files of one node, as seen inside its own file system."""
 
 import json
@@ -5,7 +6,7 @@ import json
 SOCKET = "/run/containerd/containerd.sock"
 
 
-def containerd():
+def containerd() -> str:
     return f"""version = 2
 root = "/var/lib/containerd"
 state = "/run/containerd"
@@ -23,7 +24,7 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
 """
 
 
-def cni(pods):
+def cni(pods: str) -> str:
     return json.dumps({
         "cniVersion": "0.4.0", "name": "pods",
         "plugins": [
@@ -32,7 +33,7 @@ def cni(pods):
             {"type": "loopback"}]})
 
 
-def kubelet(minor, cgroup_root, dns, grace_seconds):
+def kubelet(minor: int, cgroup_root: str, dns: str, grace_seconds: int) -> str:
     config = {
         "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",
         "authentication": {"anonymous": {"enabled": False}, "webhook": {"enabled": False},
@@ -56,7 +57,7 @@ def kubelet(minor, cgroup_root, dns, grace_seconds):
     return json.dumps(config, indent=1)
 
 
-def kubelet_flags(minor):
+def kubelet_flags(minor: int) -> list[str]:
     """Flags for what the configuration file cannot say in that version."""
     if minor >= 27:
         return []

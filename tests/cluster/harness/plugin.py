@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The device plugin on all nodes, as deploy/ says, with the fake NVML for its driver."""
 
 import hashlib
@@ -5,43 +6,45 @@ import json
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import yaml
 
-from . import gpus, image_store, processes
-from .errors import ClusterError
-from .node import Node
+from tests.cluster.harness import gpus, image_store, processes
+from tests.cluster.harness.api import Api
+from tests.cluster.harness.errors import ClusterError
+from tests.cluster.harness.node import Node
+from tests.cluster.harness.state import State
+from tests.kit.api import Object
+from tests.kit.names import SYSTEM_NAMESPACE
+from tests.kit.paths import CRDS, MANIFESTS, build_folder, program
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-MANIFESTS = os.path.join(ROOT, "deploy", "manifests")
-CRDS = os.path.join(ROOT, "crds", "")  # kubectl follows a link only with the slash at its end
-NAMESPACE, NAME, IMAGE = "gpupool-system", "gpupool-device-plugin", "gpupool.dev/device-plugin:dev"
+NAME, IMAGE = "gpupool-device-plugin", "gpupool.dev/device-plugin:dev"
 COMPONENT = "app.kubernetes.io/component"
 
 
 class Programs:
     """What was built: the plugin and the fake NVML, from $BUILD_DIR (build)."""
 
-    def __init__(self):
-        build = os.path.abspath(os.environ.get("BUILD_DIR") or os.path.join(ROOT, "build"))
-        self.plugin = os.path.join(build, "bin", "gpupool-device-plugin")
-        self.library = os.path.join(build, "lib", gpus.LIBRARY)
+    def __init__(self) -> None:
+        self.plugin = program("gpupool-device-plugin")
+        self.library = str(build_folder() / "lib" / gpus.LIBRARY)
         for path in (self.plugin, self.library):
             if not os.path.isfile(path):
                 raise ClusterError(f"simulated GPUs need {path}: build it first or set BUILD_DIR")
 
-    def image(self):
+    def image(self) -> str:
         return image_store.archives(["device-plugin"])[0]
 
 
-def load(nodes, programs):
+def load(nodes: list[Node], programs: Programs) -> None:
     """The image, on nodes whose containerd runs."""
     archive = programs.image()
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda node: node.load(archive), nodes))
 
 
-def install(state):
+def install(state: State) -> None:
     """Definitions, rights and the DaemonSet; again it changes what is different. Nodes with deviceSplitCount above 1 offer
     slices, all others whole GPUs."""
     kubectl(state, "apply", "--validate=false", "-f", CRDS)
@@ -60,12 +63,12 @@ def install(state):
     state.remember(plugin=True)
 
 
-def configuration(splits):
+def configuration(splits: dict[str, int]) -> str:
     overrides = [{"match": {"node": node}, "deviceSplitCount": count} for node, count in sorted(splits.items())]
     return json.dumps({"version": "v1", "deviceSplitCount": 1, "overrides": overrides}, indent=1)
 
 
-def adapt(daemon_set, config):
+def adapt(daemon_set: Object, config: str) -> None:
     """To a cluster without pools, whose driver is a fake; and a changed configuration is taken up at once, by new pods,
     instead of when the kubelet next looks at ConfigMaps."""
     spec = daemon_set["spec"]
@@ -77,16 +80,16 @@ def adapt(daemon_set, config):
     template["spec"]["containers"][0]["env"].append({"name": "GPUPOOL_FAKE_NVML", "value": "/driver/" + gpus.CONTROL})
 
 
-def wait_rolled_out(api):
-    def done():
-        found = api.get(f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets/{NAME}")
+def wait_rolled_out(api: Api) -> None:
+    def done() -> bool:
+        found = api.get(f"/apis/apps/v1/namespaces/{SYSTEM_NAMESPACE}/daemonsets/{NAME}")
         status, wanted = found["status"], found["status"].get("desiredNumberScheduled", 0)
         return (status.get("observedGeneration") == found["metadata"]["generation"] and wanted > 0
                 and wanted == status.get("updatedNumberScheduled") == status.get("numberAvailable", 0))
     processes.wait_for("the device plugin to run on all nodes", done, 90, 0.1)
 
 
-def set_up(state, api, programs):
+def set_up(state: State, api: Api, programs: Programs) -> None:
     """On a cluster that runs: the plugin on all nodes, and GPUs on those that are to have some."""
     if not state.facts().get("plugin"):
         load([Node(state, name) for name in state.facts()["nodes"]], programs)
@@ -95,9 +98,9 @@ def set_up(state, api, programs):
         gpus.wait_allocatable(state, api, node)
 
 
-def describe(state):
+def describe(state: State) -> str:
     """For a person who wonders why it does not work."""
-    pods = ["-n", NAMESPACE, "-l", COMPONENT + "=device-plugin"]
+    pods = ["-n", SYSTEM_NAMESPACE, "-l", COMPONENT + "=device-plugin"]
     try:
         return (kubectl(state, "get", "pods", "-o", "wide", *pods)
                 + kubectl(state, "logs", "--tail=8", "--prefix", *pods))
@@ -105,7 +108,7 @@ def describe(state):
         return str(error)
 
 
-def kubectl(state, *arguments, text=None):
+def kubectl(state: State, *arguments: str, text: str | None = None) -> str:
     done = subprocess.run([state.facts()["kubectl"], "--kubeconfig", state.path("kubeconfig"), *arguments], input=text,
                           capture_output=True, text=True, check=False, timeout=120)
     if done.returncode != 0:
@@ -113,7 +116,7 @@ def kubectl(state, *arguments, text=None):
     return done.stdout
 
 
-def _manifests():
+def _manifests() -> list[Any]:
     """What install.yaml says of the device plugin, and the namespace it is in."""
     with open(os.path.join(MANIFESTS, "install.yaml"), encoding="utf-8") as source:
         objects = [item for item in yaml.safe_load_all(source) if item]

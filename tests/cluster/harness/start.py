@@ -1,21 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
 """Brings a cluster up, from nothing to Ready nodes."""
 
 import os
 import subprocess
 import sys
+from typing import Any
+from argparse import Namespace
 
-from . import certificates, control_plane, dns, gpus, image_store, inotify, network, plugin, processes, teardown
-from .api import Api
-from .binaries import Binaries, minor_version
-from .errors import ClusterError
-from .node import Node
-from .progress import Progress
+from tests.cluster.harness import (certificates, control_plane, dns, gpus, image_store, inotify, network, plugin,
+                                   processes, teardown)
+from tests.cluster.harness.api import Api
+from tests.cluster.harness.binaries import Binaries, minor_version
+from tests.cluster.harness.errors import ClusterError
+from tests.cluster.harness.image_store import Store
+from tests.cluster.harness.node import Node
+from tests.cluster.harness.plugin import Programs
+from tests.cluster.harness.progress import Progress
+from tests.cluster.harness.state import State
 
 KEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeper.py")
 CONTROL_PLANE = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"]
 
 
-def up(state, options):
+def up(state: State, options: Namespace) -> None:
     """Starts the cluster; whatever goes wrong, also Ctrl-C, nothing of it is left."""
     if os.geteuid() != 0:
         raise ClusterError("a cluster needs root: namespaces, mounts and cgroups")
@@ -42,14 +49,15 @@ def up(state, options):
         raise
 
 
-def check_file_system(state):
+def check_file_system(state: State) -> None:
     kind = subprocess.run(["stat", "-f", "-c", "%T", state.folder], capture_output=True, text=True, check=True)
     if kind.stdout.strip() == "overlayfs":
         raise ClusterError(f"{state.folder} is on an overlay, on which containers cannot be unpacked: "
                            "set GPUPOOL_CLUSTERS to a folder on a disk or tmpfs")
 
 
-def _start(state, options, programs, images, plugged, progress):
+def _start(state: State, options: Namespace, programs: Binaries, images: Store, plugged: Programs | None,
+           progress: Progress) -> None:
     nodes = [] if options.control_plane_only else options.nodes.split(",")
     counts = gpus.parse(options.gpus, nodes, "--gpus") if plugged else {}
     minor = minor_version(programs.paths["kube-apiserver"])
@@ -98,7 +106,7 @@ def _start(state, options, programs, images, plugged, progress):
     progress.step("ready")
 
 
-def _start_keeper(state, owner, images):
+def _start_keeper(state: State, owner: int | None, images: Store) -> Any:
     """The keeper must outlive this process, a Ctrl-C in its terminal, and everything but the owner.
 
     It inherits the lock on the images, which so lasts as long as the cluster."""
@@ -112,19 +120,19 @@ def _start_keeper(state, owner, images):
     return processes.wait_for("the keeper", lambda: processes.find_init(processes.cluster_title(state.name)), 60, 0.02)
 
 
-def _start_kubelets(nodes):
+def _start_kubelets(nodes: list[Node]) -> None:
     for node in nodes:
         node.wait_containerd()
         node.start_kubelet()
 
 
-def _wait_nodes(nodes, api, progress):
+def _wait_nodes(nodes: list[Node], api: Api, progress: Progress) -> None:
     for node in nodes:
         node.wait_ready(api)
         progress.step(f"node {node.name} is Ready")
 
 
-def _add_gpus(state, api, plugged, progress):
+def _add_gpus(state: State, api: Api, plugged: Programs, progress: Progress) -> None:
     try:
         plugin.set_up(state, api, plugged)
     except ClusterError as error:
@@ -132,9 +140,9 @@ def _add_gpus(state, api, plugged, progress):
     progress.step("simulated GPUs are allocatable through the device plugin")
 
 
-def _wait_default_account(api):
+def _wait_default_account(api: Api) -> None:
     """Pods are refused until their namespace has its service account, and on old servers its token."""
-    def there():
+    def there() -> bool:
         try:
             account = api.get("/api/v1/namespaces/default/serviceaccounts/default")
         except ClusterError:

@@ -1,19 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folder of one cluster and the few facts kept in it."""
 
 import json
 import os
 import re
+from typing import Any
 
-from .errors import ClusterError
+from tests.cluster.harness.errors import ClusterError
 
 PREFIX = "gpupool-cluster-"
 
 
-def root():
+def root() -> str:
     return os.environ.get("GPUPOOL_CLUSTERS") or os.environ.get("TMPDIR") or "/tmp"
 
 
-def names():
+def names() -> list[str]:
     """Every cluster with a folder, running or not."""
     if not os.path.isdir(root()):
         return []
@@ -23,19 +25,19 @@ def names():
 class State:
     """Files of the cluster `name`. Facts are a JSON object that is replaced whole, so a reader never sees half."""
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?", name):
             raise ClusterError(f"cluster name {name!r}: want lower case letters, digits and '-', at most 40")
         self.name = name
         self.folder = os.path.join(root(), PREFIX + name)
 
-    def path(self, *parts):
+    def path(self, *parts: str) -> str:
         return os.path.join(self.folder, *parts)
 
-    def exists(self):
+    def exists(self) -> bool:
         return os.path.isdir(self.folder)
 
-    def create(self):
+    def create(self) -> None:
         """Claims the name. Creating the folder is the claim, so two callers cannot both have it."""
         os.makedirs(root(), exist_ok=True)
         try:
@@ -46,24 +48,24 @@ class State:
         for part in ("log", "etcd", "pki", "nodes", "dns"):
             os.mkdir(self.path(part))
 
-    def require(self):
+    def require(self) -> "State":
         if not self.exists():
             raise ClusterError(f"there is no cluster {self.name} in {root()}")
         return self
 
-    def facts(self):
+    def facts(self) -> dict[str, Any]:
         try:
             with open(self.path("facts.json"), encoding="utf-8") as source:
                 return json.load(source)
         except FileNotFoundError:
             return {}
 
-    def remember(self, **facts):
+    def remember(self, **facts: Any) -> dict[str, Any]:
         merged = {**self.facts(), **facts}
         self.write("facts.json", json.dumps(merged, indent=1))
         return merged
 
-    def write(self, name, text):
+    def write(self, name: str, text: str) -> str:
         path = self.path(name)
         with open(path + ".new", "w", encoding="utf-8") as out:
             out.write(text)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Removes everything of a cluster, from any state, also one that was never finished."""
 
 import os
@@ -5,10 +6,11 @@ import shutil
 import signal
 import time
 
-from . import cgroups, network, processes
+from tests.cluster.harness import cgroups, network, processes
+from tests.cluster.harness.state import State
 
 
-def remove(state):
+def remove(state: State) -> None:
     """Ends all processes of the cluster, then removes its link, cgroups and folder. Twice is harmless."""
     end_processes(state)
     network.remove_link(state.name)
@@ -17,7 +19,7 @@ def remove(state):
     remove_folder(state.folder)
 
 
-def end_processes(state):
+def end_processes(state: State) -> None:
     init = processes.find_init(processes.cluster_title(state.name))
     if init is not None:
         # The kernel kills the whole namespace with its process 1, and lets it go only after the last one.
@@ -28,7 +30,7 @@ def end_processes(state):
         processes.wait_for(f"the processes of {state.name} to end", lambda: not processes.is_dying(space), 30)
 
 
-def remove_folder(folder):
+def remove_folder(folder: str) -> None:
     for _ in range(50):
         shutil.rmtree(folder, ignore_errors=True)
         if not os.path.exists(folder):
@@ -37,7 +39,7 @@ def remove_folder(folder):
     shutil.rmtree(folder)
 
 
-def down(state):
+def down(state: State) -> None:
     """Removes the cluster and ends its keeper. Works from outside, whoever started it."""
     end_processes(state)
     keeper = processes.find_keeper(state.name)
@@ -47,7 +49,7 @@ def down(state):
     remove(state)
 
 
-def is_stale(state):
+def is_stale(state: State) -> bool:
     """Whether nothing of the cluster runs, so that it is neither up nor on its way."""
     if processes.find_init(processes.cluster_title(state.name)) or processes.find_keeper(state.name):
         return False

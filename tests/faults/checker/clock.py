@@ -1,21 +1,23 @@
-"""Writes something of every kind twice a second, so that a watch without news can be told from one that is late."""
+# SPDX-License-Identifier: Apache-2.0
+"""Writes an object of every kind twice a second, so that a watch without events is known to be late or not."""
 
 import os
 import threading
 import time
+from typing import Any, Iterable
 
-from support.api import ApiError
+from tests.kit.api import Api, ApiError, Object
 
 NAME = f"checker-clock-{os.getpid()}"  # of the namespace and of everything in it
 ELECTION_NAMESPACE = "default"
 SENT = "checker.test/sent"
 PERIOD = 0.5
 
-_META = {"metadata": {"name": NAME}}
-_POD = {"schedulerName": "nobody", "automountServiceAccountToken": False,
+_META: Object = {"metadata": {"name": NAME}}
+_POD: Object = {"schedulerName": "nobody", "automountServiceAccountToken": False,
         "containers": [{"name": "none", "image": "none"}]}
-_OURS = {"apiVersion": "gpupool.dev/v1alpha1"}
-_TICKERS = {
+_OURS: Object = {"apiVersion": "gpupool.dev/v1alpha1"}
+_TICKERS: dict[str, Object] = {
     "nodes": {**_META, "status": {"conditions": [{"type": "Ready", "status": "False"}]}},  # no node controller knows none
     "pods": {"metadata": {"name": NAME, "namespace": NAME}, "spec": _POD},
     "gpunodes": {**_OURS, "kind": "GpuNode", **_META},
@@ -28,28 +30,28 @@ _TICKERS = {
 
 
 class Clock(threading.Thread):
-    def __init__(self, api, kinds):
+    def __init__(self, api: Api, kinds: Iterable[str]) -> None:
         super().__init__(daemon=True)
         self._api, self._kinds, self._closed = api, kinds, threading.Event()
 
-    def set_up(self):
+    def set_up(self) -> None:
         self._make("namespaces", {"metadata": {"name": NAME}})
         self._make("serviceaccounts", {"metadata": {"name": "default", "namespace": NAME}})
         for kind in self._kinds:
             self._make(kind, _TICKERS[kind])
 
-    def _make(self, kind, body):
+    def _make(self, kind: str, body: Any) -> None:
         try:
             self._api.create(kind, body)
         except ApiError as error:
             if error.code != 409:
                 raise
 
-    def run(self):
+    def run(self) -> None:
         while not self._closed.wait(PERIOD):
             self.tick()
 
-    def tick(self):
+    def tick(self) -> int:
         """A revision that every watch reaches unless it is lost. What is written says when it was sent."""
         revisions = []
         for kind in self._kinds:
@@ -62,7 +64,7 @@ class Clock(threading.Thread):
                 pass  # a server that is away is not what is checked here
         return min(revisions, default=0)
 
-    def close(self):
+    def close(self) -> None:
         self._closed.set()
         self.join()
         for kind in self._kinds:
@@ -70,6 +72,6 @@ class Clock(threading.Thread):
         self._api.delete("namespaces", NAME)
 
 
-def delay(objekt, received):
+def delay(objekt: Object, received: float) -> float:
     """Seconds from the moment in which something was written until a watch showed it; 0 if it is none of these."""
     return received - float(objekt["metadata"].get("annotations", {}).get(SENT, received))

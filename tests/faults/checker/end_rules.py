@@ -1,7 +1,9 @@
-"""What must be true when all is over."""
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for the end of a run."""
 
-from checker.clock import NAME as CLOCK
-from checker.records import LEASE_TAINT, MEMBER_LABEL, POOL_TAINT
+from tests.faults.checker.clock import NAME as CLOCK
+from tests.kit.api import Api
+from tests.kit.names import LEASE, MEMBER_LABEL, POOL_TAINT
 
 OVER = ("Succeeded", "Failed")
 CHILDREN = ("pods", "jobs", "statefulsets", "services")
@@ -9,7 +11,7 @@ EXPLAINED = "every job has ended or says why not"
 NOTHING_LEFT = "nothing is left on nodes, of children or of finalizers"
 
 
-def unexplained(api):
+def unexplained(api: Api) -> tuple[int, list[str]]:
     """(how many were looked at, complaints)."""
     jobs, complaints = [job for job in api.list("gpujobs") if job["metadata"]["name"] != CLOCK], []
     for job in jobs:
@@ -21,16 +23,16 @@ def unexplained(api):
     return len(jobs), complaints
 
 
-def _ours(key):
+def _ours(key: str) -> bool:
     return key.split("/")[0].endswith("gpupool.dev") or key.startswith("gpupool.dev")
 
 
-def leftovers(api):
+def leftovers(api: Api) -> tuple[int, list[str]]:
     """(how many objects were looked at, complaints). For when all jobs and pools have been deleted."""
     nodes, complaints = api.list("nodes"), []
     count = len(nodes)
     for node in nodes:
-        meta, kept = node["metadata"], (LEASE_TAINT, POOL_TAINT)
+        meta, kept = node["metadata"], (LEASE, POOL_TAINT)
         left = [f"taint {t['key']}={t.get('value')}" for t in node["spec"].get("taints", []) if t["key"] in kept]
         left += [f"label {k}" for k in meta.get("labels", {})
                  if k == MEMBER_LABEL or k.endswith("/lease") and _ours(k.replace(".node-restriction.kubernetes.io", ""))]

@@ -1,4 +1,7 @@
-"""Since when somebody leads, by the renewals of the election's lease."""
+# SPDX-License-Identifier: Apache-2.0
+"""Since when an operator leads, by the renewals of the election's lease."""
+
+from tests.faults.checker.rule import Change
 
 
 class Leadership:
@@ -10,10 +13,10 @@ class Leadership:
     RENEWED_WITHIN = 1.0  # twice the period of those that race
     PROMPT = 0.2
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._holder, self._since, self._until = "", 0.0, 0.0
 
-    def look(self, change):
+    def look(self, change: Change) -> tuple[float, float]:
         """Since when, and until when as far as known."""
         if change.kind == "ticks" and change.after > self.PROMPT:
             self._since = change.when
@@ -21,7 +24,7 @@ class Leadership:
             self._renew(change.after["spec"].get("holderIdentity") or "", change.when)
         return self._since, self._until
 
-    def _renew(self, holder, when):
+    def _renew(self, holder: str, when: float) -> None:
         if not holder or holder != self._holder or when - self._until > self.RENEWED_WITHIN:
             self._since = when
         self._holder, self._until = holder, when

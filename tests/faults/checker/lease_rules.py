@@ -1,7 +1,11 @@
-"""What a lease may do in the course of time."""
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for the changes of a lease over time."""
 
-from checker.records import job_of
-from checker.rule import Rule
+from typing import Iterator
+
+from tests.faults.checker.records import job_of
+from tests.faults.checker.rule import Change, Rule
+from tests.faults.checker.state import State
 
 
 class ValueNamesOneThing(Rule):
@@ -9,11 +13,11 @@ class ValueNamesOneThing(Rule):
 
     name = "a lease value stands for one attempt and its nodes"
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self._meaning, self._last = {}, {}
 
-    def look(self, change, state):
+    def look(self, change: Change, state: State) -> Iterator[str]:
         job = change.after
         if change.kind != "gpujobs" or not job or not job.lease_id:
             return
@@ -36,12 +40,12 @@ class TakingMoves(Rule):
     name = "a lease that takes nodes does not stand still for 5 s"
     LIMIT = 5.0
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self._moved = {}  # UID of a job that is Taking: when it moved last
         self._said = set()  # lease values
 
-    def look(self, change, state):
+    def look(self, change: Change, state: State) -> Iterator[str]:
         job = change.after or change.before
         if change.kind == "gpujobs":
             if change.after and job.state == "Taking":
@@ -55,7 +59,7 @@ class TakingMoves(Rule):
         elif change.kind == "leases" and change.after:
             yield from self._overdue(state, change)
 
-    def _overdue(self, state, change):
+    def _overdue(self, state: State, change: Change) -> Iterator[str]:
         for uid, when in self._moved.items():
             self.checked += 1
             job = state.jobs[uid]
@@ -65,15 +69,15 @@ class TakingMoves(Rule):
 
 
 class EditsMoveNothing(Rule):
-    """For jobs that nothing befalls but edits of their template."""
+    """For jobs whose template is edited and to which nothing else happens."""
 
     name = "an edited job keeps its lease and its nodes"
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self._running = {}  # UID: (lease value, nodes)
 
-    def look(self, change, state):
+    def look(self, change: Change, state: State) -> Iterator[str]:
         job = change.after
         if change.kind != "gpujobs" or not job or not job.keeps_nodes:
             return

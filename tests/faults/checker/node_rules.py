@@ -1,17 +1,21 @@
-"""Who holds a node, and what is on it."""
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for nodes: which lease holds them and which pods run there."""
 
-from checker.records import job_of
-from checker.rule import NodeRule, Rule
+from typing import Iterator
+
+from tests.faults.checker.records import Node, job_of
+from tests.faults.checker.rule import Change, NodeRule, Rule
+from tests.faults.checker.state import State
 
 HOLDS = ("Held", "Running")  # the states that say that all nodes are taken; in the others a node may be a plan
 
 
 class OneLeasePerNode(NodeRule):
-    """Neither by what jobs say nor by what the node says has it more than one."""
+    """Neither the jobs' statuses nor the node's marks name more than one lease."""
 
     name = "a node is in one lease at most"
 
-    def look_at(self, node, state):
+    def look_at(self, node: Node, state: State) -> Iterator[str]:
         holders = {job.uid for job in state.claimants(node.name)
                    if job.claims(node) and not job.slices and job.state in HOLDS}
         holders |= {job_of(value) for value in node.taints}
@@ -23,7 +27,7 @@ class OneLeasePerNode(NodeRule):
 class HeldNodeCarriesLease(NodeRule):
     name = "a held node carries its lease"
 
-    def look_at(self, node, state):
+    def look_at(self, node: Node, state: State) -> Iterator[str]:
         for job in state.claimants(node.name):
             if job.claims(node) and not job.slices and job.state in HOLDS:
                 self.checked += 1
@@ -42,11 +46,11 @@ class MarksNameHolder(NodeRule):
     name = "a mark on a node names a living job that has it"
     LIMIT = 5.0
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self._orphaned = {}  # (node, value): since when
 
-    def look(self, change, state):
+    def look(self, change: Change, state: State) -> Iterator[str]:
         yield from super().look(change, state)
         present = {(node, value) for node, value in self._orphaned if node in state.nodes and
                    value in (*state.nodes[node].taints, state.nodes[node].label)}
@@ -58,7 +62,7 @@ class MarksNameHolder(NodeRule):
             if change.led_since(since) > self.LIMIT:
                 yield f"node {node} carries {value} of a job that is gone for more than {self.LIMIT:.0f} s"
 
-    def look_at(self, node, state):
+    def look_at(self, node: Node, state: State) -> Iterator[str]:
         for value in {*node.taints, *([node.label] if node.label else [])}:
             self.checked += 1
             job = state.jobs.get(job_of(value))
@@ -82,21 +86,20 @@ class MarksNameHolder(NodeRule):
 
 class NodeControllerUndone(Rule):
     """What the node controller has undone is put right within 5 s in which somebody leads. The other rules go by what was
-    there before. gpupool puts no taint back on a node that it gives back or that is lost: what is left of the lease ends
-    there."""
+    there before."""
 
     name = "a lease taint that the node controller undid is put right"
     LIMIT = 5.0
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self._undone = {}  # node: (what it has now, since when)
         self._said = set()  # nodes
 
-    def look(self, change, state):
+    def look(self, change: Change, state: State) -> Iterator[str]:
         for name in change.places():
             node = state.nodes.get(name)
-            if not node or node.undone is None or not self._is_due(node, state):
+            if not node or node.undone is None:
                 self._undone.pop(name, None)
                 self._said.discard(name)
             elif self._undone.get(name, (None,))[0] != node.undone:
@@ -107,19 +110,13 @@ class NodeControllerUndone(Rule):
                 self._said.add(name)
                 yield f"the node controller made the lease taints of node {name} {now}, {change.when - since:.1f} s ago"
 
-    @staticmethod
-    def _is_due(node, state):
-        """By the label, which the node controller never writes."""
-        job = state.jobs.get(job_of(node.label or ""))
-        return bool(node.undone) or not job or (job.claims(node) and job.state != "Releasing")
-
 
 class PodOnHeldNode(NodeRule):
     """As long as it has not ended. A machine that is new under its old name knows nothing of what it ran before."""
 
     name = "a worker is on a node that its job holds"
 
-    def look_at(self, node, state):
+    def look_at(self, node: Node, state: State) -> Iterator[str]:
         for pod in state.pods_on(node.name):
             if pod.ended:
                 continue

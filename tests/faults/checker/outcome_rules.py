@@ -1,6 +1,10 @@
-"""What is run, and how it ends."""
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for what workers run and how jobs end."""
 
-from checker.rule import Rule
+from typing import Iterator
+
+from tests.faults.checker.rule import Change, Rule
+from tests.faults.checker.state import State
 
 OVER = {"Succeeded": "Complete", "Failed": "Failed"}  # phase: its condition
 
@@ -8,11 +12,11 @@ OVER = {"Succeeded": "Complete", "Failed": "Failed"}  # phase: its condition
 class RunsOnce(Rule):
     name = "the command of a rank runs once in an attempt"
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self._ran = {}  # (job UID, attempt, rank): UID of the pod
 
-    def look(self, change, state):
+    def look(self, change: Change, state: State) -> Iterator[str]:
         pod = change.after
         if change.kind != "pods" or not pod or not pod.began:
             return
@@ -23,15 +27,15 @@ class RunsOnce(Rule):
 
 
 class EndsAsItShould(Rule):
-    """As those who submitted it expect, with a condition that says so, and for good."""
+    """As its writer expects, with a condition that says so, and without a change afterwards."""
 
     name = "a job ends as its commands do, only crashes being charged"
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self._ended = {}
 
-    def look(self, change, state):
+    def look(self, change: Change, state: State) -> Iterator[str]:
         job = change.after
         if change.kind != "gpujobs" or not job:
             return

@@ -1,21 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the rules look at, read from objects as the API server shows them. The names of keys are gpupool's interface."""
 
 import dataclasses
 import json
+from typing import Any
 
-LEASE_TAINT = "gpupool.dev/lease"
-LEASE_LABEL = "gpupool.dev.node-restriction.kubernetes.io/lease"
-LEASE_ANNOTATION = "gpupool.dev/lease"
-POOL_TAINT = "gpupool.dev/pool"
-MEMBER_LABEL = "gpupool.dev.node-restriction.kubernetes.io/member"
-JOB_UID, POD_LEASE, POD_SLICES = "gpupool.dev/job-uid", "gpupool.dev/lease", "gpupool.dev/slices"
+from tests.kit.api import Object
+from tests.kit.names import JOB_UID, LEASE, LEASE_LABEL, POOL_TAINT, SLICES_LABEL
+
 NODE_CONTROLLER = "kube-controller-manager"  # the name under which it writes
 # What those who submit jobs say about them, for this checker alone.
 EXPECTED = "checker.test/expected"  # phase/reason[/charged failures]
 KEEPS_NODES = "checker.test/keeps-nodes"
 
 
-def job_of(lease_value):
+def job_of(lease_value: str) -> str:
     return lease_value.rpartition(".")[0]
 
 
@@ -31,14 +30,14 @@ class Node:
     undone: list | None = None  # what the node controller has made of the lease taints; `taints` is as they were before
 
     @staticmethod
-    def read(node, born):
+    def read(node: Object, born: int) -> "Node":
         meta = node["metadata"]
         taints = node["spec"].get("taints", [])
-        return Node(meta["name"], meta["uid"], born, [t.get("value", "") for t in taints if t["key"] == LEASE_TAINT],
-                    meta.get("labels", {}).get(LEASE_LABEL), meta.get("annotations", {}).get(LEASE_ANNOTATION),
+        return Node(meta["name"], meta["uid"], born, [t.get("value", "") for t in taints if t["key"] == LEASE],
+                    meta.get("labels", {}).get(LEASE_LABEL), meta.get("annotations", {}).get(LEASE),
                     [t.get("value", "") for t in taints if t["key"] == POOL_TAINT])
 
-    def after(self, before, node):
+    def after(self, before: Any, node: Object) -> "Node":
         """Itself, next to what it was. The node controller of Kubernetes before 1.26 writes all taints of a node as its
         cache has them (kubernetes/kubernetes#113136): one that was taken off meanwhile comes back, one that was put on
         is gone. It never writes labels, so that a new label is gpupool's word on all of it."""
@@ -47,7 +46,7 @@ class Node:
         return self
 
 
-def node_controller_wrote_taints(node):
+def node_controller_wrote_taints(node: Object) -> bool:
     """As the last one: as a whole the list has one owner. An empty one has none, and may be its work too."""
     owners = [entry.get("manager") for entry in node["metadata"].get("managedFields", [])
               if "f:taints" in entry.get("fieldsV1", {}).get("f:spec", {})]
@@ -74,7 +73,7 @@ class Job:
     lost: dict  # (name, UID): lease value of then
 
     @staticmethod
-    def read(job):
+    def read(job: Object) -> "Job":
         meta, status = job["metadata"], job.get("status") or {}
         lease, notes = status.get("lease") or {}, meta.get("annotations", {})
         return Job(meta["uid"], f"{meta['namespace']}/{meta['name']}", status.get("phase", ""),
@@ -85,14 +84,14 @@ class Job:
                    {n["name"]: (n["uid"], n.get("workers", 0)) for n in lease.get("nodes", [])},
                    {(n["name"], n["uid"]): n.get("id", "") for n in lease.get("lost", [])})
 
-    def claims(self, node):
+    def claims(self, node: Node) -> bool:
         """By its status, be it as a plan or in fact."""
         return node.name in self.nodes and self.nodes[node.name][0] == node.uid
 
-    def has_lost(self, node):
+    def has_lost(self, node: Node) -> bool:
         return (node.name, node.uid) in self.lost
 
-    def places(self):
+    def places(self) -> set[str]:
         """Names of nodes that its lease speaks of."""
         return {*self.nodes, *(name for name, _ in self.lost)}
 
@@ -112,7 +111,7 @@ class Pod:
     rank: int
 
     @staticmethod
-    def read(pod, born):
+    def read(pod: Object, born: int) -> "Pod | None":
         """None for a pod that is not a worker."""
         meta, status = pod["metadata"], pod.get("status", {})
         labels = meta.get("labels", {})
@@ -127,19 +126,19 @@ class Pod:
         env = {e["name"]: e.get("value") for c in pod["spec"]["containers"][:1] for e in c.get("env", [])}
         owners = meta.get("ownerReferences", [])
         gang = bool(owners) and owners[0]["kind"] == "StatefulSet"
-        return Pod(meta["uid"], f"{meta['namespace']}/{meta['name']}", born, labels[JOB_UID], labels.get(POD_LEASE, ""),
-                   pod["spec"].get("nodeName", ""), int(labels.get(POD_SLICES, 0)), ended, began,
+        return Pod(meta["uid"], f"{meta['namespace']}/{meta['name']}", born, labels[JOB_UID], labels.get(LEASE, ""),
+                   pod["spec"].get("nodeName", ""), int(labels.get(SLICES_LABEL, 0)), ended, began,
                    int(env.get("GPUPOOL_ATTEMPT") or 0), int(meta["name"].rpartition("-")[2]) if gang else 0)
 
 
-def gpus_of(gpu_node):
+def gpus_of(gpu_node: Object) -> list[tuple[Any, float]]:
     """[(slices there are, slices in use)] of each GPU of a GpuNode."""
     status = gpu_node.get("status") or {}
     return [((gpu.get("slices") or {}).get("total", 0), sum(p.get("slices", 0) for p in gpu.get("pods") or []))
             for gpu in status.get("gpus") or []]
 
 
-def renewal_of(lease):
+def renewal_of(lease: Object) -> tuple[str, str]:
     """Holder, and the moment of its last renewal: different for each."""
     spec = lease.get("spec") or {}
     return spec.get("holderIdentity") or "", json.dumps([spec.get("renewTime"), spec.get("acquireTime")])

@@ -1,42 +1,23 @@
-"""What all rules have in common."""
+# SPDX-License-Identifier: Apache-2.0
+"""The base of all rules."""
 
+from typing import Any, Iterator
 
-class Rule:
-    """look() is called after each change, with the cluster as it then was, and says what is wrong."""
-
-    name = ""
-
-    def __init__(self):
-        self.checked = 0  # how often something was there that could have been wrong
-
-    def look(self, change, state):
-        """change: a Change. Complaints."""
-        raise NotImplementedError
-
-
-class NodeRule(Rule):
-    """About each node whose own state, jobs or pods have changed."""
-
-    def look(self, change, state):
-        for name in sorted(change.places()):
-            if name in state.nodes:
-                yield from self.look_at(state.nodes[name], state)
-
-    def look_at(self, node, state):
-        raise NotImplementedError
+from tests.faults.checker.records import Node
+from tests.faults.checker.state import State
 
 
 class Change:
-    def __init__(self, when, kind, before, after):
+    def __init__(self, when: float, kind: str, before: Any, after: Any) -> None:
         self.when, self.kind, self.before, self.after = when, kind, before, after
         self.led = (0.0, 0.0)  # since when and until when somebody leads without a break
 
-    def led_since(self, when):
+    def led_since(self, when: float) -> float:
         """For how many seconds since then, of those without a break until now."""
         since, until = self.led
         return max(0.0, until - max(since, when))
 
-    def places(self):
+    def places(self) -> set[str]:
         """Names of the nodes that this is about."""
         found = set()
         for side in (self.before, self.after):
@@ -49,3 +30,29 @@ class Change:
             elif self.kind == "gpunodes":
                 found.add(side[0])
         return found
+
+
+class Rule:
+    """look() is called after each change, with the cluster as it then was, and says what is wrong."""
+
+    name = ""
+    LIMIT = 0.0  # seconds in which something has to be put right, for rules that give time
+
+    def __init__(self) -> None:
+        self.checked = 0  # how often something was there that could have been wrong
+
+    def look(self, change: Change, state: State) -> Iterator[str]:
+        """change: a Change. Complaints."""
+        raise NotImplementedError
+
+
+class NodeRule(Rule):
+    """About each node whose own state, jobs or pods have changed."""
+
+    def look(self, change: Change, state: State) -> Iterator[str]:
+        for name in sorted(change.places()):
+            if name in state.nodes:
+                yield from self.look_at(state.nodes[name], state)
+
+    def look_at(self, node: Node, state: State) -> Iterator[str]:
+        raise NotImplementedError

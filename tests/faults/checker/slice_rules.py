@@ -1,15 +1,20 @@
-"""How much of a GPU is given away."""
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for the slices of GPUs."""
 
-from checker.rule import NodeRule
+from typing import Any, Iterator
+
+from tests.faults.checker.records import Node
+from tests.faults.checker.rule import NodeRule
+from tests.faults.checker.state import State
 
 RESERVES = ("Held", "Running", "Restarting")
 
 
-def fits(workers, gpus):
+def fits(workers: list[int], gpus: list[int]) -> bool:
     """Whether workers with so many slices each can be on GPUs with so many free ones."""
     workers, tried = sorted(workers, reverse=True), set()
 
-    def place(index, free):
+    def place(index: int, free: Any) -> bool:
         if index == len(workers):
             return True
         if (index, free) in tried:
@@ -26,7 +31,7 @@ class GpuNotOversubscribed(NodeRule):
 
     name = "no GPU has more slices given away than it has"
 
-    def look_at(self, node, state):
+    def look_at(self, node: Node, state: State) -> Iterator[str]:
         gpus = state.gpus.get(node.name)
         if not gpus:
             return

@@ -1,13 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cluster as it was at one revision."""
 
 import collections
+from typing import Any
 
-from checker.records import Job, Node, Pod, gpus_of
-from following import GONE
+from tests.faults.checker.records import Job, Node, Pod, gpus_of
+from tests.kit.api import Object
+from tests.kit.follower import GONE
 
 
 class State:
-    def __init__(self):
+    def __init__(self) -> None:
         self.jobs = {}  # UID: Job
         self.nodes = {}  # name: Node
         self.pods = {}  # UID: Pod
@@ -17,17 +20,17 @@ class State:
         self._claimants = collections.defaultdict(set)  # node: UIDs of jobs whose lease names it
         self._on_node = collections.defaultdict(set)  # node: UIDs of pods
 
-    def apply(self, revision, kind, what, objekt):
+    def apply(self, revision: int, kind: str, what: str, objekt: Object) -> tuple[Any, Any]:
         """(before, after) of the record: None where there is none."""
         return getattr(self, "_apply_" + kind)(revision, objekt, what == GONE)
 
-    def claimants(self, node):
+    def claimants(self, node: str) -> list[Job]:
         return [self.jobs[uid] for uid in self._claimants[node]]
 
-    def pods_on(self, node):
+    def pods_on(self, node: str) -> list[Pod]:
         return [self.pods[uid] for uid in self._on_node[node]]
 
-    def _apply_nodes(self, revision, node, gone):
+    def _apply_nodes(self, revision: int, node: Object, gone: bool) -> Any:
         name = node["metadata"]["name"]
         before = self.nodes.pop(name, None)
         if gone:
@@ -37,7 +40,7 @@ class State:
         self.nodes[name] = now.after(before, node) if same else now
         return before, self.nodes[name]
 
-    def _apply_gpujobs(self, _revision, job, gone):
+    def _apply_gpujobs(self, _revision: int, job: Object, gone: bool) -> tuple[Any, Any]:
         uid = job["metadata"]["uid"]
         before, after = self.jobs.pop(uid, None), None if gone else Job.read(job)
         for name in before.places() if before else ():
@@ -50,7 +53,7 @@ class State:
                 self._claimants[name].add(uid)
         return before, after
 
-    def _apply_pods(self, revision, pod, gone):
+    def _apply_pods(self, revision: int, pod: Object, gone: bool) -> tuple[Any, Any]:
         uid = pod["metadata"]["uid"]
         before = self.pods.pop(uid, None)
         if before:
@@ -61,18 +64,18 @@ class State:
             self._on_node[after.node].add(uid)
         return before, after
 
-    def _apply_gpunodes(self, _revision, gpu_node, gone):
+    def _apply_gpunodes(self, _revision: int, gpu_node: Object, gone: bool) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
         name = gpu_node["metadata"]["name"]
         before, after = self.gpus.pop(name, None), None if gone else gpus_of(gpu_node)
         if after is not None:
             self.gpus[name] = after
         return (name, before), (name, after)
 
-    def _apply_gpupools(self, _revision, pool, gone):
+    def _apply_gpupools(self, _revision: int, pool: Object, gone: bool) -> tuple[Any, Any]:
         name = pool["metadata"]["name"]
         (self.pools.discard if gone else self.pools.add)(name)
         return name, None if gone else name
 
     @staticmethod
-    def _apply_leases(_revision, lease, gone):
+    def _apply_leases(_revision: int, lease: Object, gone: bool) -> tuple[None, Any]:
         return None, None if gone else lease

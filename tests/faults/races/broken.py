@@ -1,31 +1,35 @@
-"""A race that fails tells only that, leaves nothing behind, and the next one begins as usual."""
+# SPDX-License-Identifier: Apache-2.0
+"""Tests that a race that fails reports only that, leaves nothing in the cluster, and does not affect the next one."""
 
-from races.fleet import GPUS
-from races.race import Race
-from report import Report
-from support.leaks import find_leaks
-from support.waiting import wait_for
+from typing import Any
+
+from tests.faults.fault_lab import FaultLab
+from tests.faults.fault_report import Report
+from tests.faults.races.fleet import GPUS
+from tests.faults.races.race import Race
+from tests.kit.leaks import find_leaks
+from tests.kit.waiting import wait_for
 
 WHY = "broken on purpose"
 
 
-class Kept(Report):
-    """What has failed is not this run's failure."""
+class CollectingReport(Report):
+    """Keeps failures instead of reporting them."""
 
-    def failed(self, what, why):
+    def failed(self, what: str, why: str) -> None:
         self.failures.append(why)
 
 
 class BrokenRace(Race):
     """Ends in the middle, when jobs hold nodes and have workers."""
 
-    def _run_to_its_end(self, *_):
+    def _run_to_its_end(self, *_: Any) -> None:
         wait_for("workers", lambda: sum(len(self._api.list("pods", space)) for space in self._namespaces()) > 3)
         raise AssertionError(WHY)
 
 
-def broken_races(lab, report, seed):
-    kept = Kept()
+def broken_races(lab: FaultLab, report: Report, seed: int) -> None:
+    kept = CollectingReport()
     for _ in range(2):
         BrokenRace(lab, kept, seed, 80, "").run()
     # Behind the traceback comes only where the records are kept.

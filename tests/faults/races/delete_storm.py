@@ -1,12 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hundreds of jobs that are deleted with one request."""
 
 import random
 
-from races.submissions import possible
-from support.waiting import wait_for
+from tests.faults.races.submissions import possible
+from tests.kit.api import Api
+from tests.kit.waiting import wait_for
 
 
-def delete_storm(api, namespace, count, seed):
+def delete_storm(api: Api, namespace: str, count: int, seed: int) -> None:
     """Returns when all are gone."""
     numbers = random.Random(seed)
     for i in range(count):

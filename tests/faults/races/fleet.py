@@ -1,76 +1,82 @@
-"""The pools and nodes of the races, and what befalls nodes."""
+# SPDX-License-Identifier: Apache-2.0
+"""The pools and nodes of the races, and a thread that disturbs the nodes."""
 
 import collections
 import threading
+from random import Random
+from typing import Any, Callable
 
-from support.jobs import pool_manifest
-from support.waiting import wait_for
-from world import POOL_LABEL
+from tests.faults.races.race_kubelets import RaceKubelets
+from tests.kit.api import Api
+from tests.kit.manifests import pool_manifest
+from tests.kit.names import POOL_LABEL
+from tests.kit.played.nodes import FakeNodes
+from tests.kit.waiting import wait_for
 
 ONE, BIG, SHARED, CALM = "race-one", "race-big", "race-shared", "race-calm"
 GPUS = {ONE: [1] * 8, BIG: [2, 2, 4, 4, 8, 8], SHARED: [2] * 3, CALM: [1] * 4}  # of each node
 SPLIT = 10
-JOBS_A_FLAP = 4  # jobs that end from one to the next
+JOBS_A_DISTURBANCE = 4  # jobs that end from one to the next
 
 
 class Fleet:
-    def __init__(self, api, nodes, kubelet):
+    def __init__(self, api: Api, nodes: FakeNodes, kubelet: RaceKubelets) -> None:
         self._api, self._nodes, self._kubelet = api, nodes, kubelet
         self._size = {f"{pool}-{i}": (pool, gpus) for pool, all_gpus in GPUS.items() for i, gpus in enumerate(all_gpus)}
 
-    def names(self, *pools):
+    def names(self, *pools: str) -> list[str]:
         return [name for name, (pool, _) in self._size.items() if pool in pools]
 
-    def set_up(self):
+    def set_up(self) -> None:
         for pool in GPUS:
             spec = {"sharing": {"deviceSplitCount": SPLIT}} if pool == SHARED else {}
             self._api.create("gpupools", pool_manifest(pool, {POOL_LABEL: pool}, nodeLossTimeoutSeconds=1, **spec))
         for name in self._size:
             self.add(name)
 
-    def tear_down(self):
+    def tear_down(self) -> None:
         for pool in GPUS:
             self._api.delete("gpupools", pool)
         wait_for("the pools to be gone", lambda: not any(self._api.find("gpupools", pool) for pool in GPUS))
 
-    def remove_all(self):
+    def remove_all(self) -> None:
         for name in self._size:
             self.remove(name)
 
-    def add(self, name):
+    def add(self, name: str) -> None:
         pool, gpus = self._size[name]
         self._nodes.add(name, {POOL_LABEL: pool}, gpus=0 if pool == SHARED else gpus)
         if pool == SHARED:
             self._kubelet.plugins.add(name, gpus, SPLIT)
         self._kubelet.revive(name)
 
-    def remove(self, name):
+    def remove(self, name: str) -> None:
         self._kubelet.remove(name)
         if self._size[name][0] == SHARED:
             self._kubelet.plugins.remove(name)
         self._nodes.remove(name)
 
-    def lose(self, name, dead):
+    def lose(self, name: str, dead: bool) -> None:
         if dead:
             self._kubelet.dead.add(name)
         self._nodes.set_ready(name, "Unknown")
 
-    def find(self, name):
+    def find(self, name: str) -> None:
         self._nodes.set_ready(name, "True")
         self._kubelet.revive(name)
 
-    def cordon(self, name, unschedulable):
+    def cordon(self, name: str, unschedulable: bool) -> None:
         self._api.patch("nodes", name, {"spec": {"unschedulable": unschedulable or None}})
 
-    def relabel(self, name, member):
+    def relabel(self, name: str, member: bool) -> None:
         pool = self._size[name][0] if member else None
         self._api.patch("nodes", name, {"metadata": {"labels": {POOL_LABEL: pool}}})
 
 
-class Flaps(threading.Thread):
-    """Something befalls a node for every few jobs that end, and goes by; a quarter of the nodes at most at a time."""
+class NodeDisturber(threading.Thread):
+    """Disturbs a node for a while for every few jobs that end; a quarter of the nodes at most at a time."""
 
-    def __init__(self, fleet, numbers, progress):
+    def __init__(self, fleet: Fleet, numbers: Random, progress: Callable[[], int]) -> None:
         """progress(): how many jobs have ended: on a slow machine nodes come and go slowly too."""
         super().__init__(daemon=True)
         self._fleet, self._numbers, self._closed = fleet, numbers, threading.Event()
@@ -78,7 +84,7 @@ class Flaps(threading.Thread):
         self._undo = {}  # node: (seconds left, what undoes it)
         self.counts, self.problems = collections.Counter(), []
 
-    def close(self):
+    def close(self) -> None:
         """All nodes are as they were in the beginning. Once more it does nothing."""
         self._closed.set()
         self.join()
@@ -86,27 +92,27 @@ class Flaps(threading.Thread):
             _, (_, undo) = self._undo.popitem()
             undo()
 
-    def run(self):
-        names, step, due = self._fleet.names(ONE, BIG, SHARED), 0.1, 0
+    def run(self) -> None:
+        names, step, due = self._fleet.names(ONE, BIG, SHARED), 0.1, 0.0
         while not self._closed.wait(step):
             try:
                 self._pass_by(step)
                 free = [name for name in names if name not in self._undo]
                 if len(self._undo) < len(names) // 4 and self._progress() >= due:
-                    due = self._progress() + self._numbers.uniform(0, 2 * JOBS_A_FLAP)
+                    due = self._progress() + self._numbers.uniform(0, 2 * JOBS_A_DISTURBANCE)
                     name = self._numbers.choice(free)
-                    self._undo[name] = (self._numbers.uniform(0.2, 4), self._befall(name))
+                    self._undo[name] = (self._numbers.uniform(0.2, 4), self._disturb(name))
             except Exception as error:  # pylint: disable=broad-exception-caught
-                self.problems.append(f"flaps: {error!r}")
+                self.problems.append(f"disturber: {error!r}")
 
-    def _pass_by(self, step):
+    def _pass_by(self, step: float) -> None:
         for name, (left, undo) in list(self._undo.items()):
             self._undo[name] = (left - step, undo)
             if left <= step:
                 undo()
                 del self._undo[name]
 
-    def _befall(self, name):
+    def _disturb(self, name: str) -> Callable[..., Any]:
         fleet, kind = self._fleet, self._numbers.choice(("NotReady", "NotReady", "cordoned", "relabelled", "replaced"))
         dead = self._numbers.random() < 0.5
         self.counts[f"node {kind}" + (", its kubelet dead" if dead and kind == "NotReady" else "")] += 1

@@ -1,11 +1,12 @@
-"""A hundred others who edit taints, labels and annotations of the same nodes, each its own, and look whether they stay."""
+# SPDX-License-Identifier: Apache-2.0
+"""A hundred writers that edit their own taints, labels and annotations of the same nodes, and check that these stay."""
 
 import collections
 import random
 import threading
+from typing import Any, Callable
 
-from races.players import TROUBLE
-from support.api import ApiError
+from tests.kit.api import CONNECTION_ERRORS, Api, ApiError, Object
 
 PREFIX = "foreign.test/w"
 STRATEGIC_MERGE, APPLY = "application/strategic-merge-patch+json", "application/apply-patch+yaml"
@@ -16,19 +17,20 @@ TRIES = 40  # each failed one means that somebody else has written the node mean
 
 
 class ForeignWriter(threading.Thread):
-    """Writes in the ways of other programs; what it has written last must be there whenever it looks."""
+    """Writes nodes as other programs do; its last write must be there whenever it reads the node."""
 
-    def __init__(self, api, number, nodes, seed, pause):
+    def __init__(self, api: Api, number: int, nodes: list[str], seed: int, pause: float) -> None:
         super().__init__(daemon=True)
         self._api, self._key, self._nodes, self._pause = api, f"{PREFIX}{number}", nodes, pause
         self._numbers, self._closed = random.Random(f"{seed}/{number}"), threading.Event()
         self._left = {}  # node: (UID, entries it shall have)
-        self.edits, self.losses = collections.Counter(), []
+        self.edits: collections.Counter[str] = collections.Counter()
+        self.losses: list[str] = []
 
-    def close(self):
+    def close(self) -> None:
         self._closed.set()
 
-    def run(self):
+    def run(self) -> None:
         ways = (self._update_all, self._replace_taints, self._patch_by_index, self._merge_labels, self._add_one_by_one,
                 self._apply)
         while not self._closed.wait(self._numbers.uniform(0, 2 * self._pause)):
@@ -39,12 +41,12 @@ class ForeignWriter(threading.Thread):
             except ApiError as error:
                 if error.code != 404:
                     self.losses.append(f"{self._key}: {error}")
-            except TROUBLE:
+            except CONNECTION_ERRORS:
                 self._left.pop(name, None)  # nobody knows whether it was written
         for name in list(self._left):
             self._check(self._api.find("nodes", name))
 
-    def _edit(self, name, way):
+    def _edit(self, name: str, way: Callable[[Object, Object], None]) -> bool:
         for _ in range(TRIES):
             node = self._api.get("nodes", name)
             self._check(node)
@@ -59,29 +61,31 @@ class ForeignWriter(threading.Thread):
             return True
         return False  # others were faster each time: nothing was written, so nothing is lost
 
-    def _check(self, node):
+    def _check(self, node: Object | None) -> None:
         """Everything it left on this very node is there, to the byte."""
-        uid, left = self._left.get(node["metadata"]["name"], ("", None)) if node else ("", None)
+        if node is None:
+            return
+        uid, left = self._left.get(node["metadata"]["name"], ("", None))
         if left is not None and uid == node["metadata"]["uid"] and self._entries(node) != left:
             self.losses.append(f"{self._key} left {left} on node {node['metadata']['name']}, found {self._entries(node)}")
             del self._left[node["metadata"]["name"]]
 
-    def _entries(self, node):
+    def _entries(self, node: Object) -> dict[str, Any]:
         meta = node["metadata"]
         taints = [t for t in node["spec"].get("taints", []) if t["key"] == self._key]
         return {"taint": taints[0] if taints else None, "label": meta.get("labels", {}).get(self._key),
                 "annotation": meta.get("annotations", {}).get(self._key)}
 
-    def _word(self):
+    def _word(self) -> str:
         return "".join(self._numbers.choice("abcXYZ019") for _ in range(self._numbers.randint(1, 12)))
 
-    def _text(self):
+    def _text(self) -> str:
         return "".join(self._numbers.choice("{}\"\\ \n\u00e9\u4e16~/.gpupool") for _ in range(self._numbers.randint(0, 40)))
 
-    def _taint(self):
+    def _taint(self) -> dict[str, Any]:
         return {"key": self._key, "value": self._word(), "effect": "PreferNoSchedule"}
 
-    def _new_taints(self, node, wanted):
+    def _new_taints(self, node: Object, wanted: Object) -> list[Any]:
         """As it was read, with ours set, changed in its place, or removed."""
         taints = list(node["spec"].get("taints", []))
         at = next((i for i, t in enumerate(taints) if t["key"] == self._key), None)
@@ -90,10 +94,10 @@ class ForeignWriter(threading.Thread):
             return [*taints, wanted["taint"]]
         return [*taints[:at], *([wanted["taint"]] if wanted["taint"] else []), *taints[at + 1:]]
 
-    def _send(self, node, change, how):
+    def _send(self, node: Object, change: Any, how: str) -> None:
         self._api.call("PATCH", self._api.url("nodes", name=node["metadata"]["name"]), change, how)
 
-    def _update_all(self, node, wanted):
+    def _update_all(self, node: Object, wanted: Object) -> None:
         """PUT of what was read, as cluster autoscalers do."""
         node["spec"]["taints"] = self._new_taints(node, wanted)
         wanted["label"], wanted["annotation"] = self._word(), self._text()
@@ -101,13 +105,13 @@ class ForeignWriter(threading.Thread):
         node["metadata"].setdefault("annotations", {})[self._key] = wanted["annotation"]
         self._api.call("PUT", self._api.url("nodes", name=node["metadata"]["name"]), node)
 
-    def _replace_taints(self, node, wanted):
+    def _replace_taints(self, node: Object, wanted: Object) -> None:
         """The whole list with the version that it was made from, as node controllers do."""
         change = {"metadata": {"resourceVersion": node["metadata"]["resourceVersion"]},
                   "spec": {"taints": self._new_taints(node, wanted)}}
         self._send(node, change, STRATEGIC_MERGE)
 
-    def _patch_by_index(self, node, wanted):
+    def _patch_by_index(self, node: Object, wanted: Object) -> None:
         taints, wanted["taint"] = node["spec"].get("taints", []), self._taint()
         at = next((i for i, t in enumerate(taints) if t["key"] == self._key), None)
         patch = [{"op": "replace", "path": "/metadata/resourceVersion", "value": node["metadata"]["resourceVersion"]}]
@@ -119,18 +123,18 @@ class ForeignWriter(threading.Thread):
             patch.append({"op": "add", "path": "/spec/taints", "value": [wanted["taint"]]})
         self._send(node, patch, "application/json-patch+json")
 
-    def _merge_labels(self, node, wanted):
+    def _merge_labels(self, node: Object, wanted: Object) -> None:
         """Without a version, as kubectl label and cloud controllers do."""
         wanted["label"], wanted["annotation"] = self._word(), self._numbers.choice((None, self._text()))
         self._send(node, {"metadata": {"labels": {self._key: wanted["label"]},
                                        "annotations": {self._key: wanted["annotation"]}}}, "application/merge-patch+json")
 
-    def _add_one_by_one(self, node, wanted):
+    def _add_one_by_one(self, node: Object, wanted: Object) -> None:
         wanted["label"] = self._word()
         path = "/metadata/labels/" + self._key.replace("/", "~1")
         self._send(node, [{"op": "add", "path": path, "value": wanted["label"]}], "application/json-patch+json")
 
-    def _apply(self, node, wanted):
+    def _apply(self, node: Object, wanted: Object) -> None:
         """Server-side apply of an annotation, as GitOps tools do."""
         wanted["annotation"] = self._text()
         name = node["metadata"]["name"]
@@ -141,27 +145,27 @@ class ForeignWriter(threading.Thread):
 
 
 class ForeignWriters:
-    def __init__(self, api, nodes, seed, count, pause=4):
+    def __init__(self, api: Api, nodes: list[str], seed: int, count: int, pause: float = 4) -> None:
         """pause: seconds between two edits of one writer. With less the server takes a second for each write of a node."""
         self._writers = [ForeignWriter(api, number, nodes, seed, pause) for number in range(count)]
 
-    def start(self):
+    def start(self) -> None:
         for writer in self._writers:
             writer.start()
 
-    def close(self):
+    def close(self) -> None:
         for writer in self._writers:
             writer.close()
         for writer in self._writers:
             writer.join()
 
-    def edits(self):
-        return sum((writer.edits for writer in self._writers), collections.Counter())
+    def edits(self) -> collections.Counter[str]:
+        return sum((writer.edits for writer in self._writers), collections.Counter[str]())
 
-    def losses(self):
+    def losses(self) -> list[str]:
         return [loss for writer in self._writers for loss in writer.losses]
 
-    def idle(self):
+    def idle(self) -> list[int]:
         """Writers that have hardly written yet."""
         return [number for number, writer in enumerate(self._writers)
                 if writer.edits.total() - writer.edits[GIVEN_UP] < AT_LEAST]

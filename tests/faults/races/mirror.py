@@ -1,15 +1,18 @@
-"""Pods and nodes as a watch shows them, for players that are too many to ask for lists."""
+# SPDX-License-Identifier: Apache-2.0
+"""Pods and nodes as a watch shows them, for kubelets that are too many to ask for lists."""
 
 import threading
+from typing import Any, Callable
 
-from following import GONE, Follower
-from support.jobs import JOB_UID
+from tests.kit.api import Api, Object
+from tests.kit.follower import GONE, Follower
+from tests.kit.names import JOB_UID
 
 
 class Mirror:
-    """list() and call() are what Binder asks of an Api."""
+    """Has what Binder asks of an Api."""
 
-    def __init__(self, api, on_pod):
+    def __init__(self, api: Api, on_pod: Callable[[Object], Any]) -> None:
         self._api, self._on_pod, self._lock = api, on_pod, threading.Lock()
         self._objects = {"pods": {}, "nodes": {}}  # kind: {UID: object}
         self._bindings = {}  # (namespace, name): node, of pods that a watch has yet to show as bound
@@ -17,23 +20,23 @@ class Mirror:
         self._followers = [Follower(api.path, "pods", self._teller("pods"), self._forget("pods"), labelSelector=JOB_UID),
                            Follower(api.path, "nodes", self._teller("nodes"), self._forget("nodes"))]
 
-    def start(self):
+    def start(self) -> None:
         for follower in self._followers:
             follower.list().start()
 
-    def close(self):
+    def close(self) -> None:
         for follower in self._followers:
             follower.close()
 
-    def list(self, kind, **_):
+    def list(self, kind: str, **_: Any) -> list[Object]:
         with self._lock:
             return list(self._objects[kind].values())
 
-    def pod(self, uid):
+    def pod(self, uid: str) -> Object | None:
         with self._lock:
             return self._objects["pods"].get(uid)
 
-    def call(self, method, path, body):
+    def call(self, method: str, path: str, body: Any) -> Any:
         """Also what the watch will say of it in a moment."""
         answer = self._api.call(method, path, body)
         if body["kind"] == "Binding":
@@ -44,21 +47,21 @@ class Mirror:
                     self._complete(pod)
         return answer
 
-    def _complete(self, pod):
+    def _complete(self, pod: Object) -> None:
         key = (pod["metadata"]["namespace"], pod["metadata"]["name"])
         if pod["spec"].get("nodeName"):
             self._bindings.pop(key, None)
         elif key in self._bindings:
             pod["spec"]["nodeName"] = self._bindings[key]
 
-    def _forget(self, kind):
-        def forget():
+    def _forget(self, kind: str) -> Callable[..., Any]:
+        def forget() -> None:
             with self._lock:
                 self._objects[kind].clear()
         return forget
 
-    def _teller(self, kind):
-        def tell(what, objekt):
+    def _teller(self, kind: str) -> Callable[..., Any]:
+        def tell(what: str, objekt: Object) -> None:
             uid = objekt["metadata"]["uid"]
             with self._lock:
                 if what == GONE:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Eight writers, nodes that come and go, two operators that die, and a checker that watches."""
 
 import os
@@ -5,29 +6,34 @@ import random
 import threading
 import time
 import traceback
+from typing import Any
 
-from checker.process import CheckerProcess
-from clearing import clear
-from duel import Duel
-from kept import keep
-from races.delete_storm import delete_storm
-from races.fleet import GPUS, Flaps, Fleet
-from races.foreign import ForeignWriters
-from races.node_controller import NodeController
-from races.players import Players
-from races.writers import Writer
-from support.waiting import wait_for
+from tests.faults.artifacts import save_artifacts
+from tests.faults.checker.process import CheckerProcess
+from tests.faults.cleanup import remove_everything
+from tests.faults.fault_lab import FaultLab
+from tests.faults.fault_report import Report
+from tests.faults.operator_pair import DisturbedPair
+from tests.faults.races.delete_storm import delete_storm
+from tests.faults.races.fleet import GPUS, Fleet, NodeDisturber
+from tests.faults.races.foreign import ForeignWriters
+from tests.faults.races.node_controller import NodeController
+from tests.faults.races.race_kubelets import RaceKubelets
+from tests.faults.races.writers import Writer
+from tests.faults.run_record import RunRecord
+from tests.kit.waiting import wait_for
 
 WRITERS = 8
 SURVIVES = "every foreign edit of a node survives"
-REST = (4, 12)  # seconds between two strikes at an operator: a takeover alone takes three
-JOBS_A_STRIKE = 10
-TROUBLED = 0.5  # of the jobs end while there is trouble; some are deleted, by others or by their TTL, or cannot run
+REST = (4, 12)  # seconds between two disturbances of an operator: a takeover alone takes three
+JOBS_A_DISTURBANCE = 10
+DISTURBED = 0.5  # of the jobs end while there is trouble; some are deleted, by others or by their TTL, or cannot run
 LIMIT = 300  # only for hangs
 
 
 class Race:
-    def __init__(self, lab, report, seed, submissions, again, seconds=None, foreign=0):
+    def __init__(self, lab: FaultLab, report: Report, seed: int, submissions: int, again: str,
+                 seconds: float | None = None, foreign: int = 0) -> None:
         """again: what repeats it. seconds: no more is submitted after them. With foreign writers nodes do not come and go."""
         self._lab, self._report, self._seed, self._again = lab, report, seed, again
         self._submissions, self._seconds, self._foreign = submissions, seconds, foreign
@@ -35,71 +41,75 @@ class Race:
         self._name = lab.new_name()
         self._writers = [Writer(self._api, f"{self._name}-{i}", submissions // WRITERS, seed * 100 + i) for i in range(WRITERS)]
         self._storm_size = 50 if seconds else max(50, submissions // 20)
-        self._problems, self._struck = [], 0
+        self._problems, self._progress_when_disturbed = [], 0
         self._record = os.path.join(os.path.dirname(lab.log), f"{self._name}.jsonl.gz")  # what the checker sees
 
-    def run(self):
-        begin, players = time.monotonic(), Players(self._api)
-        fleet = Fleet(self._api, self._lab.nodes, players)
+    def run(self) -> None:
+        begin, kubelets = time.monotonic(), RaceKubelets(self._api)
+        fleet = Fleet(self._api, self._lab.nodes, kubelets)
         checker = CheckerProcess(self._lab.kubeconfig, self._record)
-        duel = Duel(self._lab.pair(), self._seed, REST, self._recovered)
+        operators = DisturbedPair(self._lab.pair(), self._seed, REST, self._recovered)
         try:
             fleet.set_up()
             for namespace in self._namespaces():
                 self._api.create("namespaces", {"metadata": {"name": namespace}})
-            with checker, duel:
-                self._race(fleet, checker, duel)
+            with checker, operators:
+                self._race(fleet, checker, operators)
         except Exception:  # pylint: disable=broad-exception-caught
             self._problems.append(traceback.format_exc())
         finally:
             fleet.remove_all()
-            players.close()
+            kubelets.close()
         try:
-            clear(self._api, self._namespaces(), GPUS)
+            remove_everything(self._api, self._namespaces(), GPUS)
         except Exception:  # pylint: disable=broad-exception-caught
             self._problems.append(traceback.format_exc())
-        self._judge(checker, duel, players, time.monotonic() - begin)
+        self._judge(checker, operators, kubelets.run_record, time.monotonic() - begin)
 
-    def _namespaces(self):
+    def _namespaces(self) -> list[Any]:
         return [self._name, *(writer.namespace for writer in self._writers)]
 
-    def _race(self, fleet, checker, duel):
-        flaps, end = Flaps(fleet, random.Random(self._seed), self._progress), time.monotonic() + (self._seconds or 1e9)
+    def _race(self, fleet: Fleet, checker: CheckerProcess, operators: DisturbedPair) -> None:
+        disturber = NodeDisturber(fleet, random.Random(self._seed), self._progress)
+        end = time.monotonic() + (self._seconds or 1e9)
         storm = threading.Thread(target=self._storm, daemon=True)
         others = ForeignWriters(self._api, fleet.names(*GPUS), self._seed, self._foreign)
         controller = NodeController(self._api, self._seed)  # it would undo what foreign writers do as well
-        for thread in (*self._writers, others, *([] if self._foreign else [flaps, storm, controller])):
+        trouble: list[Any] = [] if self._foreign else [disturber, storm, controller]
+        for thread in (*self._writers, others, *trouble):
             thread.start()
         try:
-            self._run_to_its_end(fleet, checker, duel, (flaps, controller), storm, others, end)
+            self._run_to_its_end(fleet, checker, operators, (disturber, controller), storm, others, end)
         finally:  # after a failure, too, nobody writes on
             others.close()
             for writer in self._writers:
                 writer.close()
                 writer.join()
             if not self._foreign:
-                flaps.close()
+                disturber.close()
                 controller.close()
 
-    def _run_to_its_end(self, fleet, checker, duel, trouble, storm, others, end):
-        flaps, controller = trouble
+    def _run_to_its_end(self, fleet: Fleet, checker: CheckerProcess, operators: DisturbedPair, trouble: Any,
+                        storm: threading.Thread,
+                        others: ForeignWriters, end: float) -> None:
+        disturber, controller = trouble
         while time.monotonic() < end and (any(writer.left for writer in self._writers) or others.idle() or
-                                          self._progress() < TROUBLED * self._submissions):
+                                          self._progress() < DISTURBED * self._submissions):
             time.sleep(0.2)
         for writer in self._writers:
             writer.left = 0
         if not self._foreign:
-            flaps.close()
+            disturber.close()
             controller.close()
-        duel.calm()
+        operators.calm()
         wait_for("all jobs to end", lambda: all(writer.drained for writer in self._writers), LIMIT, self._undone)
         if not self._foreign:
             storm.join(LIMIT)
         others.close()
         self._judge_others(others)
         checker.ask("explained")
-        self._problems += flaps.problems
-        self._report.injected.update(flaps.counts + controller.counts)
+        self._problems += disturber.problems
+        self._report.injected.update(disturber.counts + controller.counts)
         for writer in self._writers:
             writer.close()
             writer.join()
@@ -109,30 +119,30 @@ class Race:
         wait_for("the nodes to be clean", lambda: not self._lab.nodes.traces())
         checker.ask("empty")
 
-    def _progress(self):
+    def _progress(self) -> int:
         return sum(writer.ended for writer in self._writers)
 
-    def _recovered(self):
-        """Jobs have ended since the last strike: on a slow machine it would otherwise be strikes only."""
-        if self._progress() < self._struck + JOBS_A_STRIKE:
+    def _recovered(self) -> bool:
+        """Jobs have ended since the last disturbance: on a slow machine there would be nothing else."""
+        if self._progress() < self._progress_when_disturbed + JOBS_A_DISTURBANCE:
             return False
-        self._struck = self._progress()
+        self._progress_when_disturbed = self._progress()
         return True
 
-    def _storm(self):
+    def _storm(self) -> None:
         try:
             delete_storm(self._api, self._name, self._storm_size, self._seed)
             self._report.injected["jobs deleted in a storm"] += self._storm_size
         except Exception:  # pylint: disable=broad-exception-caught
             self._problems.append(traceback.format_exc())
 
-    def _all_gone(self):
+    def _all_gone(self) -> bool:
         return not any(self._api.list("gpujobs", writer.namespace) for writer in self._writers)
 
-    def _undone(self):
+    def _undone(self) -> Any:
         return "\n".join(line for writer in self._writers for line in writer.waits_for())[:8000]
 
-    def _judge_others(self, others):
+    def _judge_others(self, others: ForeignWriters) -> None:
         edits, losses, idle = others.edits(), others.losses(), others.idle()
         self._report.injected.update(edits)
         self._problems += losses + ([f"these foreign writers have hardly written: {idle}"] if idle else [])
@@ -141,8 +151,8 @@ class Race:
         for _ in losses:
             self._report.violated(SURVIVES)
 
-    def _judge(self, checker, duel, players, seconds):
-        self._report.add(duel, [])
+    def _judge(self, checker: CheckerProcess, operators: DisturbedPair, run_record: RunRecord, seconds: float) -> None:
+        self._report.add(operators, [])
         for writer in self._writers:
             self._report.injected.update(writer.counts)
             self._problems += writer.problems
@@ -150,20 +160,22 @@ class Race:
             self._report.checked(rule, count)
         for complaint in checker.complaints:
             self._report.violated(complaint["rule"])
-        self._problems += [*duel.problems, *players.violations, *([checker.show()] if checker.complaints else [])]
+        self._problems += [*operators.problems, *run_record.violations]
+        self._problems += [checker.show()] if checker.complaints else []
         if not checker.checked:
             self._problems.append("the checker has said nothing")
         submitted = sum(writer.counts["jobs submitted"] for writer in self._writers)
         print(f"race: {submitted} submissions in {seconds:.0f} s, {submitted / seconds:.1f}/s, "
-              f"{len(players.runs)} commands run, {len(checker.complaints)} complaints", flush=True)
+              f"{len(run_record.runs)} commands run, {len(checker.complaints)} complaints", flush=True)
         if self._problems:
-            self._problems.append(f"the operators' logs and all that the checker saw are in {self._keep(duel)}")
+            self._problems.append(f"the operators' logs and all that the checker saw are in {self._save_artifacts(operators)}")
             self._report.failed(self._again, "\n".join(self._problems))
         else:
             self._report.passed("races")
         if os.path.exists(self._record):
             os.remove(self._record)
 
-    def _keep(self, duel):
+    def _save_artifacts(self, operators: DisturbedPair) -> Any:
         name = f"{'foreign' if self._foreign else 'races'}-{self._seed}"
-        return keep(name, [self._record, *duel.logs()], strikes="\n".join(duel.strikes), problems="\n".join(self._problems))
+        return save_artifacts(name, [self._record, *operators.logs()], disturbances="\n".join(operators.disturbances),
+                              problems="\n".join(self._problems))

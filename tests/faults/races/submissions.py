@@ -1,14 +1,19 @@
-"""What writers submit, and what must become of it."""
+# SPDX-License-Identifier: Apache-2.0
+"""The jobs that writers submit, with the result that each must have."""
 
-from checker.records import EXPECTED, KEEPS_NODES
-from races.fleet import BIG, CALM, ONE, SHARED, SPLIT
-from races.players import EXITS, RUNS_MS
-from support.jobs import job_manifest, shell
+from random import Random
+from typing import Any
+
+from tests.faults.checker.records import EXPECTED, KEEPS_NODES
+from tests.faults.races.fleet import BIG, CALM, ONE, SHARED, SPLIT
+from tests.faults.races.race_kubelets import EXITS, RUNS_MS
+from tests.kit.api import Object
+from tests.kit.manifests import job_manifest, shell
 
 CRASH = 9
 
 
-def _size(pool, numbers):
+def _size(pool: str, numbers: Random) -> dict[str, Any]:
     if pool == ONE:
         return {"gpus": numbers.choice((1, 1, 1, 2, 2, 3, 6))}  # six at once is most of the pool
     if pool == CALM:
@@ -19,7 +24,7 @@ def _size(pool, numbers):
     return {"gpus": each * numbers.choice((1, 1, 2, 3)), "gpusPerWorker": each}
 
 
-_IMPOSSIBLE = (
+_IMPOSSIBLE: tuple[dict[str, Any], ...] = (
     {"gpus": 500},
     {"gpus": 3, "gpusPerWorker": 2},
     {"nodes": ["race-nowhere"]},
@@ -30,16 +35,17 @@ _IMPOSSIBLE = (
 )
 
 
-def impossible(name, namespace, numbers):
+def impossible(name: str, namespace: str, numbers: Random) -> Object:
     """A job that can never run, and must say why."""
-    return job_manifest(name, namespace, **{"pool": ONE, **numbers.choice(_IMPOSSIBLE)})
+    spec: dict[str, Any] = {"pool": ONE, **numbers.choice(_IMPOSSIBLE)}
+    return job_manifest(name, namespace, **spec)
 
 
-def possible(name, namespace, numbers):
+def possible(name: str, namespace: str, numbers: Random) -> Object:
     pool = numbers.choices((ONE, BIG, SHARED, CALM), (4, 2, 3, 1))[0]
     crashes = pool != CALM and numbers.random() < 0.1
     limit = numbers.randint(0, 1) if crashes else 3
-    spec = {"priority": numbers.randint(-2, 2), "backoffLimit": limit, **_size(pool, numbers)}
+    spec: dict[str, Any] = {"priority": numbers.randint(-2, 2), "backoffLimit": limit, **_size(pool, numbers)}
     if not crashes and numbers.random() < 0.2:
         spec["ttlSecondsAfterFinished"] = numbers.randint(0, 2)
     job = job_manifest(name, namespace, pool, **spec)
@@ -50,10 +56,10 @@ def possible(name, namespace, numbers):
     return job
 
 
-def edit(numbers):
+def edit(numbers: Random) -> dict[str, Any]:
     """A patch of a job's spec that must not touch its nodes. What its workers do and how it ends stay the same."""
     worker = shell("sleep 1", env=[{"name": "EDITED", "value": str(numbers.random())}])
-    return numbers.choice((
+    edits: tuple[dict[str, Any], ...] = (
         {"template": {"spec": {"containers": [worker]}}},
         {"template": {"metadata": {"labels": {"edited": str(numbers.randint(0, 9))}}}},
         {"template": {"spec": {"terminationGracePeriodSeconds": numbers.randint(1, 9)}}},
@@ -62,4 +68,5 @@ def edit(numbers):
         {"nodes": []},
         {"startTimeoutSeconds": numbers.randint(500, 700)},
         {"ttlSecondsAfterFinished": None},
-    ))
+    )
+    return numbers.choice(edits)

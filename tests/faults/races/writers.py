@@ -1,23 +1,24 @@
-"""People who submit jobs and change their minds."""
+# SPDX-License-Identifier: Apache-2.0
+"""Threads that submit jobs, and then edit, suspend or delete some of them."""
 
 import collections
 import random
 import threading
 import time
+from typing import Any
 
-from checker.records import EXPECTED, KEEPS_NODES
-from races.players import TROUBLE
-from races.submissions import edit, impossible, possible
-from support.api import ApiError
+from tests.faults.checker.records import EXPECTED, KEEPS_NODES
+from tests.faults.races.submissions import edit, impossible, possible
+from tests.kit.api import CONNECTION_ERRORS, Api, ApiError, Object
 
 OPEN = 12  # jobs that a writer has at the same time, at most
 ENDED = ("Succeeded", "Failed")
 
 
 class Writer(threading.Thread):
-    """Submits `count` jobs in a namespace of its own, and goes on until all that can end have ended."""
+    """Submits `count` jobs in a namespace of its own, and runs until all that can end have ended."""
 
-    def __init__(self, api, namespace, count, seed):
+    def __init__(self, api: Api, namespace: str, count: int, seed: int) -> None:
         super().__init__(daemon=True)
         self._api, self.namespace, self.left, self._numbers = api, namespace, count, random.Random(seed)
         self._submitted = self.ended = 0
@@ -26,10 +27,10 @@ class Writer(threading.Thread):
         self.drained = False
         self._closed = threading.Event()
 
-    def close(self):
+    def close(self) -> None:
         self._closed.set()
 
-    def run(self):
+    def run(self) -> None:
         pause = 0.05
         while not self._closed.wait(pause):
             try:
@@ -44,14 +45,14 @@ class Writer(threading.Thread):
             except ApiError as error:
                 if error.code != 404:  # it has ended and gone meanwhile
                     self.problems.append(f"writer {self.namespace}: {error}")
-            except TROUBLE as error:
+            except CONNECTION_ERRORS as error:
                 self.problems.append(f"writer {self.namespace}: {error!r}")
 
-    def waits_for(self):
+    def waits_for(self) -> list[str]:
         return [f"{self.namespace}/{j['metadata']['name']}: {j.get('status')}"
                 for j in self._api.list("gpujobs", self.namespace) if EXPECTED in j["metadata"].get("annotations", {})]
 
-    def _reap(self, jobs):
+    def _reap(self, jobs: dict[str, Object]) -> None:
         for name, job in jobs.items():
             status = job.get("status") or {}
             if status.get("phase") in ENDED and "deletionTimestamp" not in job["metadata"]:
@@ -59,7 +60,7 @@ class Writer(threading.Thread):
                 self.ended += 1
                 self._api.delete("gpujobs", name, self.namespace)
 
-    def _submit(self, room):
+    def _submit(self, room: int) -> None:
         for _ in range(min(room, self.left, 4)):
             self._submitted += 1
             name = f"j{self._submitted}"
@@ -75,7 +76,7 @@ class Writer(threading.Thread):
             self.left -= 1
             self.counts["jobs submitted"] += 1
 
-    def _plan(self, job):
+    def _plan(self, job: Object) -> list[Any]:
         """What its owner will do to it."""
         numbers, plan = self._numbers, []
         calm = KEEPS_NODES in job["metadata"]["annotations"]
@@ -87,7 +88,7 @@ class Writer(threading.Thread):
             plan.append((numbers.uniform(0, 6), self._remove))
         return sorted(((time.monotonic() + after, what) for after, what in plan), key=lambda step: step[0])
 
-    def _change_minds(self, alive):
+    def _change_minds(self, alive: dict[str, Object]) -> None:
         for name in list(self._plans):
             while name in alive and self._plans[name] and self._plans[name][0][0] < time.monotonic():
                 self._plans[name].pop(0)[1](name)
@@ -96,18 +97,18 @@ class Writer(threading.Thread):
             elif name not in alive:
                 self._plans[name] = [step for step in self._plans[name] if step[0] > time.monotonic()]
 
-    def _suspend(self, name):
+    def _suspend(self, name: str) -> None:
         self._patch(name, {"suspend": True}, "suspended")
 
-    def _resume(self, name):
+    def _resume(self, name: str) -> None:
         self._patch(name, {"suspend": False}, "resumed")
 
-    def _remove(self, name):
-        options = {"propagationPolicy": "Foreground"} if self._numbers.random() < 0.2 else {}
+    def _remove(self, name: str) -> None:
+        options: dict[str, Any] = {"propagationPolicy": "Foreground"} if self._numbers.random() < 0.2 else {}
         self._api.delete("gpujobs", name, self.namespace, **options)
         self.counts["jobs deleted"] += 1
 
-    def _edit(self, name):
+    def _edit(self, name: str) -> None:
         change = edit(self._numbers)
         try:
             self._patch(name, change, "edited")
@@ -116,7 +117,7 @@ class Writer(threading.Thread):
                 raise
             self.counts["edits refused by the API server"] += 1
 
-    def _patch(self, name, spec, what):
+    def _patch(self, name: str, spec: Any, what: str) -> None:
         try:
             self._api.patch("gpujobs", name, {"spec": spec}, self.namespace)
             self.counts[f"jobs {what}"] += 1

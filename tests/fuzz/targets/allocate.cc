@@ -1,7 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <set>
 
 #include "allocation/allocate.h"
+#include "allocation/prefer.h"
+#include "nvidia/container_access.h"
 #include "slices/offers_in_use.h"
 #include "slices/saved_table.h"
 #include "tests/fuzz/property.h"
@@ -19,7 +22,8 @@ void check_grant(const slices::Resource& resource, const Ids& ids) {
   settings::Settings all;
   all.passing = {true, true, true, true};
   const auto ask = [&](const Ids& wanted) {
-    return allocation::allocate(resource, wanted, all, {"/limits", "/lib/limiter.so"});
+    return allocation::allocate(resource, wanted, all, {"/limits", "/lib/limiter.so"},
+                                *gpupool::nvidia::make_container_access());
   };
   const auto grant = ask(ids);
   if (!grant) return gpupool::fuzz::require_explained(grant.error());

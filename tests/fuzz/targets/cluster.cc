@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
 
 #include "api/v1alpha1/status_json.h"
-#include "planning/job_plan.h"
-#include "planning/membership.h"
-#include "planning/node_marks.h"
-#include "planning/pool_status.h"
+#include "planning/job/plan_job.h"
+#include "planning/nodes/membership.h"
+#include "planning/nodes/node_marks.h"
+#include "planning/nodes/pool_validation.h"
+#include "planning/pool/pool_status.h"
 #include "tests/fuzz/property.h"
 #include "tests/support/whole_queue.h"
 
@@ -85,13 +87,13 @@ Verdicts plan_pool(const Cluster& cluster, const api::GpuPool& pool, const plann
   const planning::PoolJobs jobs{{}, static_cast<std::int64_t>(cluster.jobs.size())};
   const auto status = pool.spec.sharing ? planning::make_pool_status(pool, members, shared, jobs, kNow)
                                         : planning::make_pool_status(pool, members, whole, jobs, kNow);
-  require(gpupool::fuzz::is_json(api::status_patch("1", status)), "a pool's status is JSON");
+  require(gpupool::fuzz::is_json(api::status_update({}, status)), "a pool's status is JSON");
   const auto line = gpupool::test::line_of(cluster.jobs);
   return pool.spec.sharing ? planning::plan_slices(pool, shared, line)
                            : gpupool::test::plan_queue(pool, whole, line);
 }
 
-void plan(const Cluster& cluster, const api::GpuJob& job, const api::GpuPool* pool,
+void plan(const Cluster& cluster, const api::GpuJob& job, const std::shared_ptr<const api::GpuPool>& pool,
           const Verdicts& verdicts) {
   const auto verdict = verdicts.find(job.metadata.key());
   planning::Observation seen{
@@ -108,7 +110,7 @@ void plan(const Cluster& cluster, const api::GpuJob& job, const api::GpuPool* po
     const auto step = planning::plan_job(seen);
     const auto* write = std::get_if<planning::step::WriteStatus>(&step);
     if (write == nullptr) continue;
-    require(gpupool::fuzz::is_json(api::status_patch("1", write->status)), "a job's status is JSON");
+    require(gpupool::fuzz::is_json(api::status_update({}, write->status)), "a job's status is JSON");
     require(write->status != job.status, "a write changes something");
   }
 }
@@ -122,9 +124,9 @@ void fuzz_cluster(std::string_view input) {
   const planning::Membership membership(cluster.pools);
   std::map<std::string, planning::Members> members;
   for (const auto& node : cluster.nodes) {
-    const auto placement = membership.place(*node);
-    if (placement.pool) members[placement.pool->metadata.name].nodes.push_back(node);
-    for (const auto& exclusion : placement.excluded)
+    const auto found = membership.of(*node);
+    if (found.pool) members[found.pool->metadata.name].nodes.push_back(node);
+    for (const auto& exclusion : found.excluded)
       members[exclusion.pool].excluded.push_back({node->metadata.name, exclusion.why});
   }
   Verdicts verdicts;
@@ -133,6 +135,6 @@ void fuzz_cluster(std::string_view input) {
     verdicts = plan_pool(cluster, *pool, members[pool->metadata.name]);
   }
   for (const auto& job : cluster.jobs) {
-    plan(cluster, *job, cluster.pools.empty() ? nullptr : cluster.pools.front().get(), verdicts);
+    plan(cluster, *job, cluster.pools.empty() ? nullptr : cluster.pools.front(), verdicts);
   }
 }

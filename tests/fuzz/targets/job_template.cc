@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/v1alpha1/gpu_job.h"
-#include "planning/job_validation.h"
-#include "planning/manifests.h"
-#include "planning/tolerations.h"
+#include "planning/job/job_validation.h"
+#include "planning/nodes/node_needs.h"
+#include "planning/workers/manifests.h"
 #include "tests/fuzz/property.h"
 
 using gpupool::fuzz::require;
@@ -12,7 +13,9 @@ namespace planning = gpupool::planning;
 void fuzz_job_template(std::string_view input) {
   auto job = gpupool::base::json::read<api::GpuJob>(input);
   if (!job) return;
-  planning::tolerates(planning::tolerations_of(job->spec.pod_template), {{"key", "value", "NoSchedule"}});
+  const auto needs = planning::needs_of(job->spec.pod_template, "nvidia.com/gpu");
+  planning::tolerates(needs.tolerations, {{"key", "value", "NoSchedule"}});
+  planning::unmet_need({}, needs);
   if (const auto problem = planning::validate_job(*job, nullptr)) {
     return require(!problem->reason.empty() && !problem->message.empty(), "a problem is explained");
   }

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launcher/result.h"
 
 #include <nlohmann/json.hpp>
 
 #include "launcher/clean_text.h"
-#include "planning/worker_result.h"
+#include "planning/workers/worker_result.h"
 #include "tests/fuzz/property.h"
 
 using gpupool::fuzz::require;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/v1alpha1/lease_value.h"
 
 #include "tests/fuzz/property.h"

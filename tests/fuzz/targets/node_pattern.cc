@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "planning/membership.h"
+#include "planning/nodes/membership.h"
 #include "tests/fuzz/property.h"
 
 using gpupool::fuzz::require;
@@ -21,11 +22,11 @@ void fuzz_node_pattern(std::string_view input) {
   const auto problem = planning::check_pattern(pool->spec.node_name_pattern);
   const planning::Membership membership({pool});
   for (const auto& node : nodes) {
-    const auto placement = membership.place(*node);
+    const auto found = membership.of(*node);
     if (problem.empty()) {
-      require((placement.pool == pool) != (placement.excluded.size() == 1), "each node is in or out");
+      require((found.pool == pool) != (found.excluded.size() == 1), "each node is in or out");
     } else {
-      require(placement.pool == nullptr && placement.excluded.empty(),
+      require(found.pool == nullptr && found.excluded.empty(),
               "a pattern that does not compile owns nothing");
     }
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
 #include "api/core/node.h"
@@ -8,7 +9,7 @@
 #include "api/v1alpha1/gpu_node.h"
 #include "api/v1alpha1/gpu_pool.h"
 #include "runtime/cache/watch_event.h"
-#include "runtime/leader/lease_record.h"
+#include "runtime/leader/election_lease.h"
 #include "tests/fuzz/property.h"
 
 using gpupool::fuzz::require;
@@ -39,7 +40,7 @@ void fuzz_objects(std::string_view input) {
   check<api::GpuJob>(input, valid);
   check<api::GpuPool>(input, valid);
   check<api::GpuNode>(input, valid);
-  check<runtime::Lease>(input, valid);
+  check<runtime::ElectionLease>(input, valid);
   check<api::List<api::Pod>>(input, valid);
   check<api::List<api::GpuNode>>(input, valid);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kube/config/server_url.h"
 
 #include "net/base_url.h"

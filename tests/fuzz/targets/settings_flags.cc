@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "settings/load.h"
 #include "settings/resource_name.h"
 #include "settings/values.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/watch/watch_line.h"
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "planning/assess_workers.h"
-#include "planning/worker_result.h"
+#include "planning/workers/assess_workers.h"
+#include "planning/workers/pod_end.h"
+#include "planning/workers/worker_result.h"
 #include "tests/fuzz/property.h"
 
 using gpupool::fuzz::require;

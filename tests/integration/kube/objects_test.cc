@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <set>
 
 #include "tests/integration/kube/api_fixture.h"

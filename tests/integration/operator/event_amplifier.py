@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stands between one operator and the API server and makes many watch events of each: a day's worth in seconds.
 
 What is repeated is what the server sent, and what the operator reads, lists and writes goes to the server and back
@@ -7,9 +8,12 @@ operator must keep nothing. Watches are closed now and then, and every few times
 
 import json
 import threading
+from http.client import HTTPResponse
+from typing import Any
 
-import api_proxy
-from api_proxy import ApiProxy
+from tests.integration.operator import api_proxy
+from tests.integration.operator.api_proxy import ApiProxy
+from tests.kit.api import Api, Object
 
 SHORT_LIVED = {"pods", "gpujobs", "nodes", "gpunodes", "services"}
 EXPIRED = {"type": "ERROR", "object": {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Expired",
@@ -17,7 +21,7 @@ EXPIRED = {"type": "ERROR", "object": {"kind": "Status", "apiVersion": "v1", "st
 
 
 class _Handler(api_proxy._Handler):  # pylint: disable=protected-access
-    def relay(self, response, proxy):
+    def relay(self, response: HTTPResponse, proxy: Any) -> None:
         if "watch=" not in self.path or not response.chunked:
             super().relay(response, proxy)
             return
@@ -32,7 +36,7 @@ class _Handler(api_proxy._Handler):  # pylint: disable=protected-access
         self.wfile.write(b"0\r\n\r\n")
         self.close_connection = True
 
-    def amplify(self, response, proxy):
+    def amplify(self, response: HTTPResponse, proxy: Any) -> None:
         rest, sent = b"", 0
         while not proxy.closed and sent < proxy.events_of_a_watch:
             piece = response.read1(65536)
@@ -42,7 +46,7 @@ class _Handler(api_proxy._Handler):  # pylint: disable=protected-access
             for line in lines:
                 sent += self.send_event(line, proxy)
 
-    def send_event(self, line, proxy):
+    def send_event(self, line: bytes, proxy: Any) -> Any:
         event = json.loads(line)
         if event["type"] not in ("ADDED", "MODIFIED"):
             self.send_lines(line + b"\n")
@@ -57,7 +61,7 @@ class _Handler(api_proxy._Handler):  # pylint: disable=protected-access
             count += proxy.count(proxy.batch + short.count(b"\n"))
         return count
 
-    def send_lines(self, lines):
+    def send_lines(self, lines: bytes) -> None:
         self.wfile.write(b"%x\r\n%s\r\n" % (len(lines), lines))
 
 
@@ -66,7 +70,7 @@ class EventAmplifier(ApiProxy):
     batch = 200  # between two objects that come and go
     events_of_a_watch = 5_000
 
-    def __init__(self, api, folder, name):
+    def __init__(self, api: Api, folder: str, name: str) -> None:
         super().__init__(api, folder, name)
         self._server.RequestHandlerClass = _Handler
         self._lock = threading.Lock()
@@ -77,32 +81,32 @@ class EventAmplifier(ApiProxy):
         self.expired = 0
 
     @property
-    def watches(self):
+    def watches(self) -> Any:
         return self._watches
 
     @property
-    def names(self):
+    def names(self) -> Any:
         return self._names
 
-    def count(self, events):
+    def count(self, events: int) -> Any:
         with self._lock:
             self.events += events
             self._counted.notify_all()
         return events
 
-    def wait_for_events(self, least, limit):
+    def wait_for_events(self, least: int, limit: float) -> Any:
         """False if the operator was not sent so many in time; what changes while a watch has expired is listed."""
         with self._lock:
             return self._counted.wait_for(lambda: self.events >= least, limit)
 
-    def next_watch_has_expired(self):
+    def next_watch_has_expired(self) -> Any:
         with self._lock:
             self._watches += 1
             expired = self._watches > 8 and self._watches % 5 == 0
             self.expired += expired
             return expired
 
-    def short_lived(self, event, path):
+    def short_lived(self, event: Object, path: str) -> Any:
         """An object of its own name that comes, changes and goes; empty for kinds that last."""
         kind = path.partition("?")[0].rpartition("/")[2]
         if kind not in SHORT_LIVED:

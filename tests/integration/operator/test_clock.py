@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """An operator whose machine has the wrong time. libfaketime moves its wall clock."""
 
 import calendar
 import time
 
-from operator_case import FakeClusterCase
+from tests.kit.played.case import FakeClusterCase
 
 LIBRARY = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 

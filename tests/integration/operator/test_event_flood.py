@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A day's worth of watch events in seconds: the operator's memory, descriptors, threads and log stay as they were.
 
 EVENTS=n replays n events instead of 100,000.
@@ -7,10 +8,12 @@ import os
 import tempfile
 import time
 
-from event_amplifier import EventAmplifier
-from operator_case import FakeClusterCase
-from support.operator_process import OperatorProcess, operator_binary
-from support.waiting import wait_for
+from tests.integration.operator.event_amplifier import EventAmplifier
+from tests.kit.names import LAUNCHER_IMAGE
+from tests.kit.operator_process import OperatorProcess
+from tests.kit.paths import operator_binary
+from tests.kit.played.case import FakeClusterCase
+from tests.kit.waiting import wait_for
 
 EVENTS = int(os.environ.get("EVENTS") or 100_000)
 FACTOR = max(400, EVENTS // 500)  # events that are made of one
@@ -39,7 +42,7 @@ class EventFloodTest(FakeClusterCase):
         self.proxy = EventAmplifier(self.api, folder.name, "flood")
         self.addCleanup(self.proxy.close)
         self.flooded = OperatorProcess(operator_binary(), self.proxy.kubeconfig, self.operator.log_path + ".flood",
-                                       ["--launcher-image", "gpupool.dev/launcher:dev"])
+                                       ["--launcher-image", LAUNCHER_IMAGE])
         self.addCleanup(lambda: self.flooded.running() and self.flooded.kill())
         self.flooded.start()
 

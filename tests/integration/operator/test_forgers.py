@@ -1,12 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pods and Jobs that somebody else dresses up as a job's own: not believed. docs/security.md says who is."""
 
-from fake_kubelet import result
-from fake_nodes import seconds_now
-from operator_case import FakeClusterCase
-from support.jobs import JOB_UID, LEASE
-from support.waiting import holds_for, wait_for
+from tests.kit.names import JOB_NAME, JOB_UID, LEASE
+from tests.kit.played.case import FakeClusterCase
+from tests.kit.played.worker_result import container_status, terminated
+from tests.kit.waiting import holds_for, wait_for
 
-NAME = "gpupool.dev/job-name"
 GPU_JOB = {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuJob", "controller": True}
 
 
@@ -24,10 +23,12 @@ class ForgerTest(FakeClusterCase):
         super().tearDown()
 
     def labels(self, job, lease=None):
-        return {LEASE: lease or job.lease()["id"], JOB_UID: job.read()["metadata"]["uid"], NAME: job.name}
+        return {LEASE: lease or job.lease()["id"], JOB_UID: job.read()["metadata"]["uid"], JOB_NAME: job.name}
 
     def forge(self, job, namespace, owner=None, lease=None, code=0, name="forged", node=None, ended=True):
         """A pod with the labels of a worker and a result of the forger's choice."""
+        if ended:
+            self.kubelet.ignored.add((namespace, name))
         meta = {"name": name, "namespace": namespace, "labels": self.labels(job, lease)}
         if owner:
             meta["ownerReferences"] = [{"blockOwnerDeletion": False, "controller": True, **owner}]
@@ -37,11 +38,9 @@ class ForgerTest(FakeClusterCase):
         self.made.append((namespace, name))
         if not ended:
             return
-        state = {"terminated": {"exitCode": code, "reason": "Error", "message": result(0, 0, code, "forged words"),
-                                "startedAt": seconds_now(), "finishedAt": seconds_now()}}
-        self.api.patch("pods", name, {"status": {"phase": "Failed" if code else "Succeeded", "containerStatuses": [
-            {"name": "worker", "image": "i:1", "imageID": "", "ready": False, "restartCount": 0, "state": state,
-             "lastState": {}}]}}, namespace, "status")
+        container = container_status("worker", "i:1", terminated(0, 0, code, "forged words"))
+        self.api.patch("pods", name, {"status": {"phase": "Failed" if code else "Succeeded",
+                                                 "containerStatuses": [container]}}, namespace, "status")
 
     def workload(self, namespace, name, job, owned=False):
         """The forger's own Job; suspended by having no pods to make. Returns a reference to it."""
@@ -110,7 +109,7 @@ class ForgerTest(FakeClusterCase):
 
     def test_labels_alone_make_no_node_unusable(self):
         self.api.create("pods", {"metadata": {"name": "labelled", "namespace": self.elsewhere, "labels": {
-            JOB_UID: "x", NAME: "x", LEASE: "x.1"}}, "spec": {
+            JOB_UID: "x", JOB_NAME: "x", LEASE: "x.1"}}, "spec": {
                 "nodeName": self.node_names[0], "containers": [{"name": "worker", "image": "i:1"}]}})
         self.made.append((self.elsewhere, "labelled"))
         self.wait_pool(nodes={"available": self.node_count})

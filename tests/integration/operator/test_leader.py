@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two operators with --leader-elect: one works, the other follows it."""
 
 import datetime
@@ -7,11 +8,12 @@ import signal
 import tempfile
 import time
 
-from api_proxy import ApiProxy
-from operator_case import FakeClusterCase
-from support import deploy
-from support.operator_process import OperatorProcess, operator_binary
-from support.waiting import holds_for, wait_for
+from tests.integration.operator.api_proxy import ApiProxy
+from tests.kit import deploy
+from tests.kit.operator_process import OperatorProcess
+from tests.kit.paths import operator_binary
+from tests.kit.played.case import FakeClusterCase
+from tests.kit.waiting import holds_for, wait_for
 
 # For tests of the rule, not of the numbers.
 SHORT = ["--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms"]
@@ -136,6 +138,14 @@ class TakeoverTest(LeaderCase):
         job.wait_phase("Running")
         holds_for("it still leads", lambda: self.leads(leader) and not self.leads(standby), 2)
 
+    def test_deleted_lease_is_made_again_by_its_holder(self):
+        leader, standby = self.start_pair()
+        holder = self.lease_spec()["holderIdentity"]
+        self.api.delete("leases", "gpupool-operator", self.namespace)
+        wait_for("the lease to be back", lambda: self.api.find("leases", "gpupool-operator", self.namespace))
+        holds_for("the same one leads", lambda: self.lease_spec()["holderIdentity"] == holder and self.leads(leader)
+                  and not self.leads(standby), 4)
+
     def test_released_lease_names_nobody(self):
         leader = self.candidate("alone")
         self.wait_leads(leader)
@@ -192,14 +202,6 @@ class LostLeaseTest(LeaderCase):
         self.wait_leads(leader)
         self.api.patch("leases", "gpupool-operator", {"spec": {"holderIdentity": "an editor"}}, self.namespace)
         self.assertEqual(1, self.wait_end(leader), leader.tail())
-
-    def test_deleted_lease_is_made_again_by_its_holder(self):
-        leader, standby = self.start_pair()
-        holder = self.lease_spec()["holderIdentity"]
-        self.api.delete("leases", "gpupool-operator", self.namespace)
-        wait_for("the lease to be back", lambda: self.api.find("leases", "gpupool-operator", self.namespace))
-        holds_for("the same one leads", lambda: self.lease_spec()["holderIdentity"] == holder and self.leads(leader)
-                  and not self.leads(standby), 4)
 
 
 class DataVersionTest(LeaderCase):

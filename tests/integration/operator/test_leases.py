@@ -1,12 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a lease does to nodes, and what becomes of it when nodes and workers are lost."""
 
 import contextlib
 import json
 
-from operator_case import FakeClusterCase
-from support.jobs import LEASE, LEASE_LABEL
-from support.leaks import node_traces
-from support.waiting import holds_for, wait_for
+from tests.kit.leaks import node_traces
+from tests.kit.names import LEASE, LEASE_LABEL
+from tests.kit.played.case import FakeClusterCase
+from tests.kit.waiting import holds_for, wait_for
 
 FOREIGN = [{"key": "example.org/a", "effect": "PreferNoSchedule"},
            {"key": "example.org/b", "value": "x", "effect": "PreferNoSchedule"}]
@@ -28,13 +29,13 @@ class NodeMarkTest(FakeClusterCase):
         self.api.patch("nodes", self.node, {"spec": {"taints": FOREIGN}, "metadata": {
             "labels": {"example.org/l": "1"}, "annotations": {"example.org/n": '{"any": "~text/"}'}}})
         before = self.marks()
-        job = self.submit("guest")
+        job = self.submit("marked")
         job.wait_phase("Running")
         taints, labels, annotations = self.marks()
         value = job.lease()["id"]
         self.assertEqual(before[0] + [{"key": LEASE, "value": value, "effect": "NoSchedule"}], taints)
         self.assertEqual({**before[1], LEASE_LABEL: value}, labels)
-        self.assertEqual({**before[2], LEASE: f"{self.namespace}/guest"}, annotations)
+        self.assertEqual({**before[2], LEASE: f"{self.namespace}/marked"}, annotations)
         late = {"key": "example.org/late", "effect": "PreferNoSchedule"}
         self.api.patch("nodes", self.node, {"spec": {"taints": [late, *taints]}})
         self.finish(job)

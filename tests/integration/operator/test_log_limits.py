@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The log stays short whatever goes on failing."""
 
 import json
@@ -5,11 +6,13 @@ import tempfile
 import threading
 import time
 
-import api_proxy
-from api_proxy import ApiProxy
-from operator_case import FakeClusterCase
-from support.operator_process import OperatorProcess, operator_binary
-from support.waiting import wait_for
+from tests.integration.operator import api_proxy
+from tests.integration.operator.api_proxy import ApiProxy
+from tests.kit.names import LAUNCHER_IMAGE
+from tests.kit.operator_process import OperatorProcess
+from tests.kit.paths import operator_binary
+from tests.kit.played.case import FakeClusterCase
+from tests.kit.waiting import wait_for
 
 FAILURE = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "InternalError",
                       "message": "etcdserver: request timed out", "code": 500}).encode()
@@ -53,7 +56,7 @@ class LogLimitTest(FakeClusterCase):
         self.proxy = RefusingProxy(self.api, folder.name, "refusing")
         self.addCleanup(self.proxy.close)
         self.process = OperatorProcess(operator_binary(), self.proxy.kubeconfig, self.operator.log_path + ".limits",
-                                       ["--launcher-image", "gpupool.dev/launcher:dev"])
+                                       ["--launcher-image", LAUNCHER_IMAGE])
         self.addCleanup(lambda: self.process.running() and self.process.kill())
         self.process.start()
 

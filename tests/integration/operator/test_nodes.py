@@ -1,14 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nodes that are lost, cordoned, relabelled and made again while jobs hold them."""
 
 import datetime
 import time
 
-from operator_case import FakeClusterCase
-from support.jobs import LEASE, LEASE_LABEL, shell
-from support.leaks import node_traces
-from support.waiting import holds_for, wait_for
-
-POOL_KEY = "gpupool.dev.node-restriction.kubernetes.io/pool"
+from tests.kit.leaks import node_traces
+from tests.kit.manifests import shell
+from tests.kit.names import LEASE, LEASE_LABEL, POOL_LABEL
+from tests.kit.played.case import FakeClusterCase
+from tests.kit.waiting import holds_for, wait_for
 
 
 class NodeCase(FakeClusterCase):
@@ -141,7 +141,7 @@ class LeavingTest(NodeCase):
     def test_a_node_relabelled_out_of_the_pool_keeps_its_rent_until_the_job_ends(self):
         job = self.start()
         left, lost = job.nodes()
-        self.api.patch("nodes", left, {"metadata": {"labels": {POOL_KEY: None}}})
+        self.api.patch("nodes", left, {"metadata": {"labels": {POOL_LABEL: None}}})
         self.wait_pool(nodes={"total": 3})
         self.finish(job, 1, ranks=(0,))
         self.wait_attempt(job, 1)
@@ -198,10 +198,10 @@ class IntruderTest(NodeCase):
     node_count = 1
 
     def invite(self, job):
-        """A guest with a nodeName, so nobody asks the taint."""
+        """A foreign pod with a nodeName, which no taint keeps away."""
         wait_for("a second of the job to pass", lambda: datetime.datetime.now(datetime.timezone.utc).strftime(
             "%Y-%m-%dT%H:%M:%SZ") > job.status()["startTime"])
-        self.api.create("pods", {"metadata": {"name": "guest", "namespace": self.namespace},
+        self.api.create("pods", {"metadata": {"name": "foreign", "namespace": self.namespace},
                                  "spec": {"nodeName": job.nodes()[0], "containers": [shell("sleep 3600")]}})
 
     def test_a_removed_taint_and_what_came_through_are_told(self):
@@ -220,17 +220,17 @@ class IntruderTest(NodeCase):
             wait_for(f"{name_of_metric} to be {wanted}", lambda m=name_of_metric, w=wanted: self.operator.metric(m) == w,
                      detail=lambda m=name_of_metric: str(self.operator.metric(m)))
         self.assertEqual(job.lease()["id"], self.api.get("nodes", name)["metadata"]["labels"][LEASE_LABEL])
-        self.api.delete("pods", "guest", self.namespace, gracePeriodSeconds=0)
+        self.api.delete("pods", "foreign", self.namespace, gracePeriodSeconds=0)
 
     def test_one_that_comes_to_a_quiet_node_is_told_at_once(self):
         """Nothing on the node changes."""
         job = self.start(1)
         foreign = self.operator.metric("gpupool_foreign_pods_total")
         self.invite(job)
-        wait_for("the guest to be counted", lambda: self.operator.metric("gpupool_foreign_pods_total") == foreign + 1,
+        wait_for("the foreign pod to be counted", lambda: self.operator.metric("gpupool_foreign_pods_total") == foreign + 1,
                  limit=40)  # less than the 60 s after which each node is looked at again
         self.wait_event(job, "ForeignPod")
-        self.api.delete("pods", "guest", self.namespace, gracePeriodSeconds=0)
+        self.api.delete("pods", "foreign", self.namespace, gracePeriodSeconds=0)
 
 
 class GraceTest(NodeCase):

@@ -1,13 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operator as an account that may only do what a role says; rules that are missing, taken away and given back."""
 
 import json
 import os
 import tempfile
 
-from operator_case import FakeClusterCase
-from support import deploy
-from support.operator_process import OperatorProcess, operator_binary
-from support.waiting import holds_for, wait_for
+from tests.kit import deploy
+from tests.kit.operator_process import OperatorProcess
+from tests.kit.paths import operator_binary
+from tests.kit.played.case import FakeClusterCase
+from tests.kit.waiting import holds_for, wait_for
 
 ACCOUNT = "system:serviceaccount:gpupool-system:gpupool-operator"
 ROLE = "gpupool-integration"
@@ -121,8 +123,7 @@ class TakenRuleTest(PermissionCase):
     """A rule goes while jobs run; it is named, runs on, and comes back."""
 
     # What becomes impossible, and the job that needs it at its end.
-    RULES = [("nodes", "patch", 1), ("pods", "patch", 1), ("jobs", "delete", 1), ("statefulsets", "delete", 2),
-             ("services", "delete", 2)]
+    RULES = [("nodes", "patch", 1), ("pods", "patch", 2), ("statefulsets", "delete", 2), ("services", "delete", 2)]
 
     def finish_all(self, job, gpus):
         if gpus == 1:
@@ -152,6 +153,32 @@ class TakenRuleTest(PermissionCase):
                 job.delete()
                 job.wait_gone()
 
+    def test_rule_that_a_suspension_needs(self):
+        self.start_limited()
+        job = self.submit("job")
+        job.wait_phase("Running")
+        self.take("jobs", "delete")
+        job.patch(suspend=True)
+        job.wait_condition("Stalled")
+        self.assertIn("jobs", job.conditions()["Stalled"]["message"])
+        self.give_back()
+        job.wait_phase("Suspended")
+        self.assertEqual("False", job.condition("Stalled"))
+
+    def test_rule_to_release_a_worker_that_stays(self):
+        """The job has ended by then and says so; the worker holds nothing but its name."""
+        self.start_limited()
+        job = self.submit("job")
+        job.wait_phase("Running")
+        self.take("pods", "patch")
+        self.finish(job)
+        job.wait_condition("Complete")
+        wait_for("the missing rule in the log", lambda: "missing RBAC rule" in self.limited.log(), detail=self.limited.tail)
+        self.assertEqual(("False", "Completed"), (job.condition("Stalled"), job.reason()))
+        self.give_back()
+        wait_for("its pod to be released", lambda: not any(p["metadata"].get("finalizers") for p in job.pods()),
+                 detail=job.show)
+
     def test_pods_that_only_the_garbage_collector_may_delete(self):
         """It follows the workload; how soon, decides whether the operator complains meanwhile."""
         self.start_limited()
@@ -168,7 +195,7 @@ class TakenRuleTest(PermissionCase):
         job = self.submit("job")
         job.wait_phase("Running")
         before = [p["metadata"]["uid"] for p in job.pods()]
-        self.take("gpujobs/status", "patch")
+        self.take("gpujobs/status", "update")
         self.finish(job)
         wait_for("an event", lambda: any(e["reason"] == "Forbidden" for e in job.events()), detail=self.limited.tail)
         # The event is sent before the status is tried once more; only then the error is logged.

@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """GpuPools: what they count, which nodes they have, and how they end."""
 
-from operator_case import FakeClusterCase
-from support.jobs import pool_manifest
-from support.waiting import wait_for
+from tests.kit.manifests import pool_manifest, shell
+from tests.kit.names import GPU
+from tests.kit.played.case import FakeClusterCase
+from tests.kit.waiting import wait_for
 
 
 class CountTest(FakeClusterCase):
@@ -33,6 +35,22 @@ class CountTest(FakeClusterCase):
     def test_more_gpus(self):
         self.nodes.set_gpus(self.node_names[0], 4)
         self.wait_pool(gpus={"total": 6, "available": 6})
+
+    def test_gpus_that_pods_of_others_hold_are_not_given_away(self):
+        name = self.node_names[0]
+        self.api.create("pods", {"metadata": {"name": "theirs", "namespace": self.namespace}, "spec": {
+            "nodeName": name, "containers": [shell("true", resources={"limits": {GPU: "1"}})]}})
+        self.wait_pool(nodes={"total": 3, "available": 2}, gpus={"total": 3, "available": 2})
+        self.assertEqual([{"name": name, "reason": f"1 of 1 GPU is held by pods of others ({self.namespace}/theirs)"}],
+                         self.pool_status()["excluded"])
+        job = self.submit("elsewhere")
+        job.wait_phase("Running")
+        self.assertEqual(self.node_names[1:2], job.nodes())
+        large = self.submit("large", gpus=3)
+        self.assertIn("could hold 3 workers", large.wait_reason("WaitingForNodes")["message"])
+        self.finish(job)
+        self.api.delete("pods", "theirs", self.namespace, gracePeriodSeconds=0)
+        large.wait_phase("Running")
 
     def test_names_that_do_not_match_are_excluded(self):
         self.api.patch("gpupools", self.pool, {"spec": {"nodeNamePattern": f"^{self.node_names[0]}$"}})
@@ -82,6 +100,24 @@ class DeletionTest(FakeClusterCase):
     def test_empty_pool_goes_at_once(self):
         self.api.delete("gpupools", self.pool)
         wait_for("the pool to be gone", lambda: not self.api.find("gpupools", self.pool))
+
+
+class ReadyTest(FakeClusterCase):
+    node_count = 0
+
+    def wait_ready(self, value, reason):
+        return wait_for(f"Ready={value} by {reason}", lambda: (self.pool_ready().get("status"), self.pool_ready().get("reason"))
+                        == (value, reason) and self.pool_ready()["message"], detail=lambda: str(self.pool_status()))
+
+    def test_needs_nodes_with_gpus(self):
+        message = self.wait_ready("False", "NoMatchingNodes")
+        label = "=".join(*self.label.items())
+        self.assertIn(f"to add one: kubectl label node NAME {label}", message)
+        name = f"{self.pool}-late"
+        self.nodes.add(name, self.label, gpus=0)
+        self.assertIn(f"{name}: has no allocatable nvidia.com/gpu", self.wait_ready("False", "NoMatchingGpus"))
+        self.add_node(self.pool + "-well")
+        self.assertEqual("2 nodes", self.wait_ready("True", "MembersCounted"))
 
 
 class BadPoolTest(FakeClusterCase):

@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Why a job waits, and when it stops waiting."""
 
-from operator_case import FakeClusterCase
-from support.jobs import JobHandle
-from support.waiting import wait_for
+from tests.kit.jobs import JobHandle
+from tests.kit.manifests import shell
+from tests.kit.played.case import FakeClusterCase
+from tests.kit.waiting import wait_for
 
 
 class WaitingTest(FakeClusterCase):
@@ -23,14 +25,62 @@ class WaitingTest(FakeClusterCase):
         self.finish(other)
         other.wait_condition("Complete")
 
-    def test_pool_not_found(self):
-        self.check_waits("PoolNotFound", "nowhere", pool="nowhere")
-
     def test_too_large(self):
         self.check_waits("TooLarge", "4 workers", gpus=4)
 
     def test_worker_too_large_for_every_node(self):
-        self.check_waits("TooLarge", "2 GPUs", gpus=2, gpusPerWorker=2)
+        self.check_waits("TooLarge", "1 worker with 2 GPUs: the largest node has 1 GPU", gpus=2, gpusPerWorker=2)
+
+    def test_label_that_no_node_has(self):
+        job = self.check_waits("NoMatchingNode", f"no node of pool {self.pool} has label zone=b",
+                               pod={"nodeSelector": {"zone": "b"}})
+        self.api.patch("nodes", self.node_names[1], {"metadata": {"labels": {"zone": "b"}}})
+        job.wait_phase("Running")
+        self.assertEqual([self.node_names[1]], job.nodes())
+
+    def test_cpus_that_no_node_has(self):
+        self.check_waits("TooLarge", "the largest node has 8 CPUs, a worker asks for 64 CPUs",
+                         container=shell("true", resources={"limits": {"cpu": "64"}}))
+
+    def test_affinity_and_requests_choose_the_node(self):
+        self.api.patch("nodes", self.node_names[1], {"status": {"allocatable": {"memory": "1Gi"}}}, sub="status")
+        for name, size in zip(self.node_names, ("1", "2", "3")):  # after the memory: nodes are seen in this order
+            self.api.patch("nodes", name, {"metadata": {"labels": {"size": size}}})
+        larger = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+            {"matchExpressions": [{"key": "size", "operator": "Gt", "values": ["1"]}]}]}}}
+        job = self.submit("picky", container=shell("true", resources={"requests": {"memory": "2Gi"}}),
+                          pod={"affinity": larger})
+        job.wait_phase("Running")
+        self.assertEqual([self.node_names[2]], job.nodes())
+
+    def test_one_rack_is_required(self):
+        for name, rack in zip(self.node_names, ("r1", "r2", "r2")):
+            self.api.patch("nodes", name, {"metadata": {"labels": {"rack": rack}}})
+        self.api.patch("gpupools", self.pool, {"spec": {"near": {"labels": ["rack"], "required": True}}})
+        self.check_waits("TooLarge", "3 workers with 1 GPU each on nodes with the same rack: there is room for 2", gpus=3)
+        pair = self.submit("pair", gpus=2)
+        pair.wait_phase("Running")
+        self.assertEqual(self.node_names[1:], pair.nodes())
+        later = self.submit("later", gpus=2)
+        status = later.wait_reason("WaitingForNodes")
+        self.assertIn("2 workers with 1 GPU each on nodes with the same rack", status["message"])
+        anywhere = self.submit("anywhere", near={"labels": []})  # one node of r1, which is too small for `later`
+        anywhere.wait_phase("Running")
+        self.assertEqual(self.node_names[:1], anywhere.nodes())
+        self.finish(pair, ranks=range(2))
+        later.wait_phase("Running")
+        self.assertEqual(self.node_names[1:], later.nodes())
+
+    def test_few_racks_are_preferred(self):
+        for name, rack in zip(self.node_names, ("r1", "r2", "r2")):
+            self.api.patch("nodes", name, {"metadata": {"labels": {"rack": rack}}})
+        near = self.submit("near", gpus=2, near={"labels": ["rack"]})
+        near.wait_phase("Running")
+        self.assertEqual(self.node_names[1:], near.nodes())
+        self.finish(near, ranks=range(2))
+        near.wait_condition("Complete")
+        far = self.submit("far", gpus=3, near={"labels": ["rack"]})
+        far.wait_phase("Running")
 
     def test_no_such_node(self):
         self.check_waits("NoSuchNode", "elsewhere", nodes=["elsewhere"])

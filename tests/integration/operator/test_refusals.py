@@ -1,11 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs whose workers the API server refuses: told in its words, without nodes, and in nobody's way."""
 
 import time
 
-from operator_case import FakeClusterCase
-from support.jobs import LEASE, job_manifest
-from support.leaks import node_traces
-from support.waiting import holds_for, wait_for
+from tests.kit.leaks import node_traces
+from tests.kit.manifests import job_manifest
+from tests.kit.names import LEASE
+from tests.kit.played.case import FakeClusterCase
+from tests.kit.waiting import holds_for, wait_for
 
 WORKER = {"name": "w", "image": "i:1", "command": ["true"]}
 
@@ -44,7 +46,7 @@ class RefusedJobTest(FakeClusterCase):
         jobs = [self.submit("wide", gpus=self.node_count, template=bad)]
         jobs += [self.submit(f"narrow-{i}", template=bad) for i in range(self.node_count)]
         for job in jobs:
-            self.wait_out_of_line(job, "InvalidTemplate", "a b")
+            self.wait_out_of_line(job, "TemplateRefused", "a b")
         self.check_in_nobodys_way(jobs[0])
         jobs[0].patch(template={"metadata": {"labels": {"a b": None}}})
         jobs[0].wait_phase("Running")
@@ -60,7 +62,7 @@ class RefusedJobTest(FakeClusterCase):
         """Whether it is still full is found out without nodes."""
         self.quota("jobs", **{"count/jobs.batch": "0"})
         job = self.submit("counted")
-        self.wait_out_of_line(job, "Forbidden", "exceeded quota")
+        self.wait_out_of_line(job, "QuotaExceeded", "exceeded quota")
         sequence = job.status()["leaseSequence"]
         holds_for("no node is taken", lambda: not self.nodes.traces(), 12)
         self.assertEqual(sequence, job.status()["leaseSequence"])
@@ -78,6 +80,7 @@ class RefusedJobTest(FakeClusterCase):
                 self.assertEqual(0, status.get("failures", 0))
                 self.check_in_nobodys_way(job)
                 sequence = job.status()["leaseSequence"]
+                self.assertEqual(0, sequence, "the server is asked before a node is taken")
                 self.api.create("serviceaccounts", {"metadata": {"name": "missing", "namespace": self.namespace}})
                 job.wait_phase("Running")
                 self.assertGreater(job.status()["leaseSequence"], sequence)
@@ -93,6 +96,28 @@ class RefusedJobTest(FakeClusterCase):
         limited = {**WORKER, "resources": {"limits": {"cpu": "1", "memory": "64Mi"}}}
         job.patch(template={"spec": {"containers": [limited]}})
         job.wait_phase("Running")
+
+    def test_quota_that_is_full_costs_no_lease(self):
+        self.quota("full", pods="0")
+        jobs = [self.submit(f"full-{i}", gpus=gpus) for i, gpus in enumerate((1, 2))]
+        for job in jobs:
+            self.wait_out_of_line(job, "QuotaExceeded", "exceeded quota")
+            self.assertEqual(0, job.status()["leaseSequence"])
+        self.api.delete("resourcequotas", "full", self.namespace)
+        for job in jobs:
+            job.wait("its first lease", lambda s: s.get("leaseSequence"))
+            job.delete()
+            job.wait_gone()
+
+    def test_quota_that_admits_one_worker_of_a_gang_costs_no_lease(self):
+        self.quota("narrow", pods="1")
+        gang = self.submit("gang", gpus=2)
+        status = self.wait_out_of_line(gang, "QuotaExceeded", "requested by all 2 workers: pods=2")
+        self.assertEqual(0, status["leaseSequence"])
+        single = self.submit("single")  # the quota admits it, and the gang is in nobody's way
+        single.wait_phase("Running")
+        self.api.patch("resourcequotas", "narrow", {"spec": {"hard": {"pods": "3"}}}, self.namespace)
+        gang.wait_phase("Running")
 
     def test_limit_range_with_least_amounts(self):
         self.api.create("limitranges", {"metadata": {"name": "least", "namespace": self.namespace}, "spec": {

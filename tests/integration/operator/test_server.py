@@ -1,13 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
 """An API server that is slow, or that the operator does not see: what runs is left alone until it has looked."""
 
 import os
 import tempfile
 import time
 
-from api_proxy import ApiProxy
-from operator_case import FakeClusterCase
-from support.operator_process import OperatorProcess, operator_binary
-from support.waiting import holds_for, wait_for
+from tests.integration.operator.api_proxy import ApiProxy
+from tests.kit.operator_process import OperatorProcess
+from tests.kit.paths import operator_binary
+from tests.kit.played.case import FakeClusterCase
+from tests.kit.waiting import holds_for, wait_for
 
 DELAY = float(os.environ.get("DELAY", "0.5"))
 
@@ -112,3 +114,15 @@ class SlowTest(ProxyCase):
             self.assertEqual(1, job.wait_condition("Complete", limit=limit)["attempts"])
         gone.wait_gone(limit=limit)
         wait_for("nodes to be free", lambda: not self.nodes.traces(), limit, lambda: str(self.nodes.traces()))
+
+
+class UnreadableFieldsTest(ProxyCase):
+    """Without the OpenAPI document, the operator does not know the names of fields."""
+
+    def test_jobs_run(self):
+        self.proxied.stop()
+        admit = self.proxy.admit
+        self.proxy.admit = lambda method, path: admit(method, path) and not path.startswith("/openapi")
+        self.proxied.start()
+        self.submit("misspelled", pod={"hostNetwrok": True}).wait_phase("Running")
+        self.assertIn("unknown fields in pod templates are not found", self.proxied.log())

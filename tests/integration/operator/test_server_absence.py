@@ -1,10 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """Others are away: the operator for hours, a namespace for good, somebody's webhook."""
 
 import time
 
-from operator_case import FakeClusterCase
-from support.api import ApiError
-from support.waiting import holds_for, wait_for
+from tests.kit.api import ApiError
+from tests.kit.played.case import FakeClusterCase
+from tests.kit.waiting import holds_for, wait_for
 
 WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 
@@ -67,18 +68,18 @@ class NamespaceTest(FakeClusterCase):
         late = self.submit("late", suspend=True)
         late.wait_phase("Suspended")
         self.api.patch("gpujobs", "late", {"metadata": {"finalizers": ["test/stay"]}}, self.namespace)
-        self.addCleanup(lambda: late.exists() and self.let_go(late))
+        self.addCleanup(lambda: late.exists() and self.remove_finalizers(late))
         self.api.delete("namespaces", self.namespace)
         wait_for("the namespace to end", lambda: self.api.get("namespaces", self.namespace)["status"]["phase"] ==
                  "Terminating")
         late.patch(suspend=False)  # from Kubernetes 1.33 jobs are deleted only when all pods are gone
         holds_for("nothing can be made here any more", lambda: not late.pods(), 3)
-        self.let_go(late)
+        self.remove_finalizers(late)
         self.kubelet.dead.clear()
         wait_for("the namespace to be gone", lambda: self.api.find("namespaces", self.namespace) is None,
                  detail=self.leftovers)
 
-    def let_go(self, job):
+    def remove_finalizers(self, job):
         self.api.patch("gpujobs", job.name, {"metadata": {"finalizers": None}}, self.namespace)
 
 

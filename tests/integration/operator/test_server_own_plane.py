@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The API server and etcd in trouble: what runs goes on, and afterwards everything works. Needs no TEST_KUBECONFIG.
 
 OUTAGE=60 makes an absence last so many seconds (5).
@@ -6,10 +7,10 @@ OUTAGE=60 makes an absence last so many seconds (5).
 import os
 import time
 
-from own_plane_case import OwnPlaneCase
-from support.api import ApiError
-from support.cluster import apply_definitions, kubectl
-from support.waiting import holds_for, wait_for
+from tests.integration.operator.own_plane_case import OwnPlaneCase
+from tests.kit.api import ApiError
+from tests.kit.kubectl import apply_definitions, kubectl
+from tests.kit.waiting import holds_for, wait_for
 
 OUTAGE = float(os.environ.get("OUTAGE", "5"))
 
@@ -84,7 +85,7 @@ class RestoreTest(OwnPlaneCase):
         gang.wait_phase("Running")
         other.wait_phase("Running")
         before = self.pods_of(gang, other)
-        snapshot = os.path.join(self.plane.folder, "snapshot")
+        snapshot = os.path.join(self.folder, "snapshot")
         self.server("save", snapshot)
         # Each in a status of their own now that the snapshot does not know.
         self.finish(other)

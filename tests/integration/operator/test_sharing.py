@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs that share GPUs: where they go, how many fit, and who waits."""
 
 import time
 
-from sharing_case import SharingCase
-from support.waiting import holds_for, wait_for
+from tests.kit.played.sharing_case import SharingCase
+from tests.kit.waiting import holds_for, wait_for
 
 
 class PlacementTest(SharingCase):
@@ -99,6 +100,26 @@ class RaceTest(SharingCase):
         for job in jobs:
             status = job.wait_condition("Complete")
             self.assertEqual(1, status["attempts"], f"{job.name} was refused: {status}")
+
+
+class GpusOneByOneTest(SharingCase):
+    """The node's GPUs are not cut: jobs share the node, not its GPUs."""
+    node_count = 1
+    gpus = 8
+    split = 1
+    pool_spec = {"sharing": {"deviceSplitCount": 1}}
+
+    def test_jobs_of_several_sizes_fill_a_node(self):
+        jobs = [self.submit(f"job-{i}", gpus=size, gpusPerWorker=size) for i, size in enumerate((1, 1, 1, 4))]
+        for job in jobs:
+            job.wait_phase("Running")
+        self.wait_slices(8, 1)
+        late = self.submit("late", gpus=2, gpusPerWorker=2)
+        late.wait_reason("WaitingForNodes")
+        self.finish(jobs[0])
+        late.wait_phase("Running")
+        self.wait_slices(8, 0)
+        self.assertEqual({self.node_names[0]}, {node for job in [*jobs[1:], late] for node in job.nodes()})
 
 
 class SeveralGpusTest(SharingCase):

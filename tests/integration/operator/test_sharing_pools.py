@@ -1,10 +1,11 @@
-"""Sharing pools themselves: marks on nodes, counts, sick GPUs, and jobs that do not belong there."""
+# SPDX-License-Identifier: Apache-2.0
+"""Sharing pools themselves: marks on nodes, counts, unhealthy GPUs, and jobs that do not belong there."""
 
-from sharing_case import SharingCase
-from support.jobs import pool_manifest
-from support.waiting import wait_for
+from tests.kit.manifests import pool_manifest
+from tests.kit.played.sharing_case import SharingCase
+from tests.kit.waiting import wait_for
 
-STRANGER = {"key": "example.org/x", "value": "1", "effect": "PreferNoSchedule"}
+FOREIGN_TAINT = {"key": "example.org/x", "value": "1", "effect": "PreferNoSchedule"}
 
 
 class MarkTest(SharingCase):
@@ -12,10 +13,10 @@ class MarkTest(SharingCase):
         name = self.node_names[0]
         self.wait_marks(*self.node_names)
         taints = self.api.get("nodes", name)["spec"]["taints"]
-        self.api.patch("nodes", name, {"spec": {"taints": [STRANGER, *taints]}})
+        self.api.patch("nodes", name, {"spec": {"taints": [FOREIGN_TAINT, *taints]}})
         self.api.patch("nodes", name, {"metadata": {"labels": dict.fromkeys(self.label)}})
         self.wait_marks(*self.node_names[1:])
-        self.assertEqual([STRANGER], self.api.get("nodes", name)["spec"]["taints"])
+        self.assertEqual([FOREIGN_TAINT], self.api.get("nodes", name)["spec"]["taints"])
         self.api.patch("nodes", name, {"metadata": {"labels": self.label}})
         self.wait_marks(*self.node_names)
 
@@ -82,7 +83,7 @@ class CountTest(SharingCase):
         self.wait_pool(slices={"total": 30, "free": 20}, gpus={"total": 3, "available": 2, "leased": 1},
                        nodes={"available": 2, "leased": 1}, jobs={"running": 1})
 
-    def test_a_sick_gpu_shrinks_the_pool(self):
+    def test_an_unhealthy_gpu_shrinks_the_pool(self):
         name = self.node_names[0]
         job = self.submit_slices("victim", nodes=[name])
         job.wait_phase("Running")

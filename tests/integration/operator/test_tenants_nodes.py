@@ -1,24 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
 """Root on one machine, with that kubelet's credentials, against the pools of others."""
 
-from fake_kubelet import result
-from fake_nodes import seconds_now
-from operator_case import FakeClusterCase
-from support.api import ApiError
-from support.as_user import as_kubelet
-from support.jobs import JOB_UID, LEASE, LEASE_LABEL
-from support.waiting import holds_for, wait_for
-
-POOL = "gpupool.dev.node-restriction.kubernetes.io/pool"
+from tests.kit.api import ApiError
+from tests.kit.as_user import as_kubelet
+from tests.kit.names import JOB_NAME, JOB_UID, LEASE, LEASE_LABEL, POOL_LABEL
+from tests.kit.played.case import FakeClusterCase
+from tests.kit.played.worker_result import container_status, terminated
+from tests.kit.waiting import holds_for, wait_for
 
 
 class OwnerCase(FakeClusterCase):
-    """kubelet: of a node that runs a worker. stranger: of one that is in no pool."""
+    """kubelet: of a node that runs a worker. outsider_kubelet: of one that is in no pool."""
 
     def setUp(self):
         super().setUp()
         self.outsider = self.pool + "-outsider"
         self.nodes.add(self.outsider, {})
-        self.stranger = as_kubelet(self.api, self.outsider)
+        self.outsider_kubelet = as_kubelet(self.api, self.outsider)
 
     def refused(self, call, *arguments, **options):
         with self.assertRaises(ApiError) as caught:
@@ -36,22 +34,22 @@ class OwnerCase(FakeClusterCase):
 
 class JoinTest(OwnerCase):
     def test_no_machine_joins_a_pool_by_itself(self):
-        self.refused(self.stranger.patch, "nodes", self.outsider, {"metadata": {"labels": {POOL: self.pool}}})
-        self.refused(self.stranger.patch, "nodes", self.outsider, {"metadata": {"labels": {POOL: self.pool}}}, sub="status")
-        self.refused(self.stranger.patch, "nodes", self.node_names[0], {"metadata": {"labels": {"a": "b"}}})
-        self.refused(self.stranger.delete, "nodes", self.outsider, missing_ok=False)
+        self.refused(self.outsider_kubelet.patch, "nodes", self.outsider, {"metadata": {"labels": {POOL_LABEL: self.pool}}})
+        self.refused(self.outsider_kubelet.patch, "nodes", self.outsider, {"metadata": {"labels": {POOL_LABEL: self.pool}}}, sub="status")
+        self.refused(self.outsider_kubelet.patch, "nodes", self.node_names[0], {"metadata": {"labels": {"a": "b"}}})
+        self.refused(self.outsider_kubelet.delete, "nodes", self.outsider, missing_ok=False)
         unborn = as_kubelet(self.api, self.pool + "-unborn")
-        self.refused(unborn.create, "nodes", {"metadata": {"name": self.pool + "-unborn", "labels": {POOL: self.pool}}})
+        self.refused(unborn.create, "nodes", {"metadata": {"name": self.pool + "-unborn", "labels": {POOL_LABEL: self.pool}}})
         holds_for("the pool has its own nodes", lambda: self.pool_status()["nodes"]["total"] == self.node_count, 2)
 
     def test_it_writes_nothing_of_gpupools(self):
         job, _ = self.run_job()
         for kind, name, namespace in (("gpujobs", job.name, self.namespace), ("gpupools", self.pool, None)):
-            self.refused(self.stranger.patch, kind, name, {"status": {"phase": "Failed"}}, namespace, "status")
-            self.refused(self.stranger.patch, kind, name, {"spec": {}}, namespace)
-        self.refused(self.stranger.create, "gpunodes", {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuNode",
+            self.refused(self.outsider_kubelet.patch, kind, name, {"status": {"phase": "Failed"}}, namespace, "status")
+            self.refused(self.outsider_kubelet.patch, kind, name, {"spec": {}}, namespace)
+        self.refused(self.outsider_kubelet.create, "gpunodes", {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuNode",
                                                         "metadata": {"name": self.outsider}})
-        self.refused(self.stranger.list, "gpujobs")
+        self.refused(self.outsider_kubelet.list, "gpujobs")
 
 
 class LeaseTest(OwnerCase):
@@ -81,9 +79,9 @@ class LeaseTest(OwnerCase):
     def test_other_machines_workers_are_out_of_reach(self):
         job, _ = self.run_job()
         pod = job.pods()[0]["metadata"]["name"]
-        self.refused(self.stranger.delete, "pods", pod, self.namespace)
-        self.refused(self.stranger.patch, "pods", pod, {"status": {"phase": "Failed"}}, self.namespace, "status")
-        self.refused(self.stranger.create, "pods", {
+        self.refused(self.outsider_kubelet.delete, "pods", pod, self.namespace)
+        self.refused(self.outsider_kubelet.patch, "pods", pod, {"status": {"phase": "Failed"}}, self.namespace, "status")
+        self.refused(self.outsider_kubelet.create, "pods", {
             "metadata": {"name": "lured", "namespace": self.namespace},
             "spec": {"nodeName": self.outsider, "containers": [{"name": "c", "image": "i"}]}})
 
@@ -98,21 +96,18 @@ class ForgeryTest(OwnerCase):
         me = self.api.get("nodes", self.outsider)
         owner = {"apiVersion": "v1", "kind": "Node", "name": self.outsider, "uid": me["metadata"]["uid"],
                  "controller": True}
-        return self.stranger.create("pods", {
+        return self.outsider_kubelet.create("pods", {
             "metadata": {"name": name, "namespace": self.namespace, "ownerReferences": [owner],
                          "annotations": {"kubernetes.io/config.mirror": "x", "kubernetes.io/config.hash": "x"},
                          "labels": {LEASE: lease or job.lease()["id"], JOB_UID: job.read()["metadata"]["uid"],
-                                    "gpupool.dev/job-name": job.name}},
+                                    JOB_NAME: job.name}},
             "spec": {"nodeName": self.outsider, "tolerations": [{"operator": "Exists", "effect": "NoExecute"}],
                      "containers": [{"name": "worker", "image": "i:1"}]}})
 
     def forge(self, pod, code):
-        ended = {"terminated": {"exitCode": code, "reason": "Error", "message": result(0, 0, code),
-                                "startedAt": seconds_now(), "finishedAt": seconds_now()}}
-        container = {"name": "worker", "image": "i:1", "imageID": "", "ready": False, "restartCount": 0, "state": ended,
-                     "lastState": {}}
+        container = container_status("worker", "i:1", terminated(0, 0, code))
         status = {"phase": "Failed" if code else "Succeeded", "containerStatuses": [container]}
-        self.stranger.patch("pods", pod["metadata"]["name"], {"status": status}, self.namespace, "status")
+        self.outsider_kubelet.patch("pods", pod["metadata"]["name"], {"status": status}, self.namespace, "status")
 
     def test_forged_workers_of_others_jobs_count_for_nothing(self):
         one, _ = self.run_job("one")
@@ -125,7 +120,7 @@ class ForgeryTest(OwnerCase):
         self.assertEqual([(1, 0), (1, 0)], [(j.status()["attempts"], j.status().get("failures", 0)) for j in (one, gang)])
         left = {p["metadata"]["uid"] for p in self.api.list("pods", self.namespace)}
         self.assertTrue(left.issuperset(before))
-        self.stranger.patch("pods", "forged-runs-1", {"status": {"phase": "Running"}}, self.namespace, "status")
+        self.outsider_kubelet.patch("pods", "forged-runs-1", {"status": {"phase": "Running"}}, self.namespace, "status")
         self.finish(one)
         for rank in (0, 1):
             self.kubelet.finish(self.worker_of_gang("gang-1", rank))
@@ -159,9 +154,7 @@ class ForgeryTest(OwnerCase):
         """Not defended: whoever owns the machine owns what runs there. It cannot say more than one worker could."""
         job, kubelet = self.run_job()
         pod = self.worker(job)
-        state = {"terminated": {"exitCode": 0, "reason": "Completed", "message": result(0, 0, 0),
-                                "startedAt": seconds_now(), "finishedAt": seconds_now()}}
-        container = {**pod["status"]["containerStatuses"][0], "state": state, "ready": False}
+        container = {**pod["status"]["containerStatuses"][0], "state": terminated(0, 0, 0), "ready": False}
         kubelet.patch("pods", pod["metadata"]["name"],
                       {"status": {"phase": "Succeeded", "containerStatuses": [container]}}, self.namespace, "status")
         job.wait_condition("Complete")

@@ -1,10 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """One table: what happens to a worker, what it counts as, and what is done; alone and in a gang."""
 
 import dataclasses
 from typing import Callable
 
-from operator_case import FakeClusterCase
-from support.waiting import wait_for
+from tests.kit.api import Api, Object
+from tests.kit.played.binder import Binder, has_lease_of
+from tests.kit.played.case import FakeClusterCase
+from tests.kit.waiting import wait_for
 
 
 @dataclasses.dataclass
@@ -125,6 +128,74 @@ class WorkerTableTest(FakeClusterCase):
         if row.event:
             wait_for(f"event {row.event} of {row.name}", lambda: row.event in [e["reason"] for e in job.events()],
                      detail=lambda: str([e["reason"] for e in job.events()]))
+
+
+class RendezvousTest(FakeClusterCase):
+    node_count = 4
+
+    def test_the_status_says_when_ranks_above_0_start(self):
+        """A kubelet shows a launcher that waits for rank 0 as it shows a command."""
+        for rendezvous, waits in (("MasterPort", True), ("None", False)):
+            job = self.submit(rendezvous.lower(), gpus=2, rendezvous=rendezvous)
+            message = job.wait_phase("Running")["message"]
+            self.assertEqual(waits, "ranks above 0 start their command when rank 0 listens on port 29500" in message)
+            command = self.worker(job, 1)["spec"]["containers"][0]["command"]
+            self.assertEqual(waits, "--master-timeout=0" not in command, command)
+
+
+class NoRoomBinder(Binder):
+    """As a scheduler that knows of a node what the operator does not: nothing has room there."""
+
+    def __init__(self, api: Api, full: str) -> None:
+        super().__init__(api)
+        self._whole_api, self._full = api, full
+
+    def bind(self, pod: Object) -> None:
+        if not has_lease_of(self._whole_api.get("nodes", self._full), pod):
+            super().bind(pod)
+        elif not pod["status"].get("conditions"):
+            why = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+                   "message": "0/2 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."}
+            self._whole_api.patch("pods", pod["metadata"]["name"], {"status": {"conditions": [why]}},
+                                  pod["metadata"]["namespace"], sub="status")
+
+
+class StuckTest(FakeClusterCase):
+    node_count = 2
+
+    def test_worker_that_finds_no_place_moves_on(self):
+        self.addCleanup(setattr, self.kubelet, "scheduler", self.kubelet.scheduler)
+        self.kubelet.scheduler = NoRoomBinder(self.api, self.node_names[0])
+        job = self.submit("stuck", backoffLimit=0)
+        job.wait("the first lease", lambda s: s.get("lease") and job.nodes() == self.node_names[:1])
+        status = job.wait_reason("PlacementRefused")
+        self.assertIn("didn't have free ports", status["message"])
+        job.wait_phase("Running")
+        self.assertEqual(self.node_names[1:], job.nodes())
+        self.finish(job)
+        self.assertEqual(0, job.wait_condition("Complete").get("failures", 0))
+
+
+class VolumeTest(FakeClusterCase):
+    """The kubelet cannot mount a volume, and says so only in an Event."""
+
+    node_count = 1
+
+    def test_nodes_of_a_worker_whose_volume_does_not_exist_are_given_back(self):
+        self.kubelet.dead.add(self.node_names[0])  # so that nothing starts
+        job = self.submit("unmounted", backoffLimit=0)
+        pod = wait_for("a pod with a node", lambda: next((p for p in job.pods() if p["spec"].get("nodeName")), None))
+        words = 'MountVolume.SetUp failed for volume "settings" : configmap "x" not found'
+        self.api.call("POST", f"/api/v1/namespaces/{self.namespace}/events", {
+            "metadata": {"name": "mount", "namespace": self.namespace}, "type": "Warning", "reason": "FailedMount",
+            "message": words, "involvedObject": {"apiVersion": "v1", "kind": "Pod", "namespace": self.namespace,
+                                                 "name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"]}})
+        status = job.wait_reason("PlacementRefused")
+        self.assertIn(words, status["message"])
+        self.kubelet.dead.clear()
+        job.wait_phase("Running")
+        self.finish(job)
+        self.assertEqual(0, job.wait_condition("Complete").get("failures", 0))
 
 
 class LostAgainAndAgainTest(FakeClusterCase):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/v1alpha1/lease_value.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ RC_GTEST_PROP(LeaseValueProperty, IsReadBackAsItWasWritten, ()) {
 }
 
 RC_GTEST_PROP(LeaseValueProperty, WhatIsReadIsWrittenAlike, (const std::string& text)) {
-  // Leading zeros aside, one value has one spelling.
+  // A value has only one spelling, except for leading zeros.
   const auto value = parse_lease_value(text);
   if (value) RC_ASSERT(parse_lease_value(value->to_string()) == value);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -38,6 +39,7 @@ TEST(SpecHash, ChangesWithEachIdentityField) {
       [](auto& spec) { spec.slice = JobSlice{"4Gi", {}, {}}; },
       [](auto& spec) { spec.slice = JobSlice{"4Gi", 30, {}}; },
       [](auto& spec) { spec.slice = JobSlice{"", {}, 30}; },
+      [](auto& spec) { spec.rendezvous = rendezvous::kNone; },
   };
   std::vector<std::string> seen = {spec_hash(make_spec())};
   for (const auto& change : changes) {
@@ -55,6 +57,7 @@ TEST(SpecHash, IgnoresWhatMayChangeUnderALease) {
       [](auto& spec) { spec.start_timeout_seconds = 9; },
       [](auto& spec) { spec.ttl_seconds_after_finished = 9; },
       [](auto& spec) { spec.suspend = true; },
+      [](auto& spec) { spec.rendezvous = rendezvous::kMasterPort; },  // the same as absent
   };
   for (const auto& change : changes) EXPECT_EQ(hash_with(change), spec_hash(make_spec()));
 }
@@ -65,7 +68,7 @@ TEST(SpecHash, IsSixteenHexDigits) {
   EXPECT_EQ(hash.find_first_not_of("0123456789abcdef"), std::string::npos);
 }
 
-// Written into leases: another value after an upgrade would queue every job again.
+// The hash is stored in leases: if it changed with an upgrade, every job would be queued again.
 TEST(SpecHash, StaysWhatItWas) {
   GpuJobSpec spec;
   spec.pool = "lab";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/v1alpha1/status_json.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,8 @@ GpuJobStatus full_status() {
                        "uid-workload",
                        outcome::kQueued,
                        at(3),
-                       at(6)};
+                       at(6),
+                       sharing_unit::kGpu};
   status.lease_sequence = 3;
   status.workers = {2, 1, 1};
   status.attempts = 3;
@@ -42,10 +44,18 @@ GpuJobStatus full_status() {
   return status;
 }
 
-// As a server does: the patch over what it has.
-Json applied(const std::string& patch, Json object = Json::object()) {
-  object.merge_patch(Json::parse(patch));
-  return object;
+ObjectMeta metadata() {
+  ObjectMeta metadata;
+  metadata.name = "job";
+  metadata.ns = "ns";
+  metadata.uid = "uid";
+  metadata.resource_version = "5";
+  return metadata;
+}
+
+template <class Status>
+Json update_of(const Status& status) {
+  return Json::parse(status_update(metadata(), status));
 }
 
 GpuJobStatus read_back(const Json& object) {
@@ -64,43 +74,42 @@ bool has_empty_in_list(const Json& value, bool in_list = false) {
   return in_list && (value.is_null() || value == "");
 }
 
-TEST(JobStatusPatch, IsReadBackAsTheSameStatus) {
-  EXPECT_EQ(read_back(applied(status_patch("5", full_status()))), full_status());
-  EXPECT_EQ(read_back(applied(status_patch("5", GpuJobStatus{}))), GpuJobStatus{});
+TEST(JobStatusUpdate, IsReadBackAsTheSameStatus) {
+  EXPECT_EQ(read_back(update_of(full_status())), full_status());
+  EXPECT_EQ(read_back(update_of(GpuJobStatus{})), GpuJobStatus{});
 }
 
-TEST(JobStatusPatch, CarriesTheResourceVersion) {
-  EXPECT_EQ(Json::parse(status_patch("5", full_status()))["metadata"]["resourceVersion"], "5");
+TEST(JobStatusUpdate, SaysWhichVersionOfWhichObjectItReplaces) {
+  const auto update = update_of(full_status());
+  EXPECT_EQ(update["apiVersion"], "gpupool.dev/v1alpha1");
+  EXPECT_EQ(update["kind"], "GpuJob");
+  EXPECT_EQ(update["metadata"],
+            Json({{"name", "job"}, {"namespace", "ns"}, {"uid", "uid"}, {"resourceVersion", "5"}}));
 }
 
-TEST(JobStatusPatch, LeavesNothingOfAnOlderStatus) {
-  const auto before = applied(status_patch("5", full_status()));
-  const auto after = applied(status_patch("6", GpuJobStatus{}), before);
-  EXPECT_EQ(read_back(after), GpuJobStatus{});
+TEST(JobStatusUpdate, HasNoFieldsWithoutAValue) {
+  const auto update = update_of(GpuJobStatus{});
   for (const char* field :
        {"lease", "startTime", "completionTime", "reason", "message", "nodeNames", "master"}) {
-    EXPECT_FALSE(after["status"].contains(field)) << field;
+    EXPECT_FALSE(update["status"].contains(field)) << field;
   }
-}
-
-TEST(JobStatusPatch, ForgetsLostNodesAndTheOutcomeOfALease) {
   auto status = full_status();
-  const auto before = applied(status_patch("5", status));
   status.lease->lost.clear();
   status.lease->outcome.clear();
-  EXPECT_EQ(read_back(applied(status_patch("6", status), before)), status);
+  EXPECT_FALSE(update_of(status)["status"]["lease"].contains("lost"));
+  EXPECT_FALSE(update_of(status)["status"]["lease"].contains("outcome"));
+  EXPECT_EQ(read_back(update_of(status)), status);
 }
 
-// 1.20 refuses them: it reads an empty string inside a list as null.
-TEST(JobStatusPatch, HasNoEmptyStringsOrNullsInLists) {
-  EXPECT_FALSE(has_empty_in_list(Json::parse(status_patch("5", full_status()))));
+// Kubernetes 1.20 refuses an empty string inside a list, because it reads it as null.
+TEST(JobStatusUpdate, HasNoEmptyStringsOrNullsInLists) {
+  EXPECT_FALSE(has_empty_in_list(update_of(full_status())));
 }
 
-TEST(JobStatusPatch, SurvivesBytesThatAreNotText) {
+TEST(JobStatusUpdate, SurvivesBytesThatAreNotText) {
   auto status = full_status();
   status.message = "\xff\xfe end";
-  const auto patch = Json::parse(status_patch("5", status));
-  EXPECT_NE(patch["status"]["message"].get<std::string>().find(" end"), std::string::npos);
+  EXPECT_NE(update_of(status)["status"]["message"].get<std::string>().find(" end"), std::string::npos);
 }
 
 GpuPoolStatus full_pool_status() {
@@ -115,17 +124,16 @@ GpuPoolStatus full_pool_status() {
   return status;
 }
 
-TEST(PoolStatusPatch, IsReadBackAsTheSameStatus) {
+TEST(PoolStatusUpdate, IsReadBackAsTheSameStatus) {
   const auto read = [](const Json& object) { return base::json::read<GpuPool>(object.dump())->status; };
-  const auto full = applied(status_patch("5", full_pool_status()));
-  EXPECT_EQ(read(full), full_pool_status());
-  EXPECT_EQ(read(applied(status_patch("6", GpuPoolStatus{}), full)), GpuPoolStatus{});
+  EXPECT_EQ(read(update_of(full_pool_status())), full_pool_status());
+  EXPECT_EQ(read(update_of(GpuPoolStatus{})), GpuPoolStatus{});
 }
 
-TEST(PoolStatusPatch, HasNoEmptyStringsOrNullsInLists) {
+TEST(PoolStatusUpdate, HasNoEmptyStringsOrNullsInLists) {
   auto status = full_pool_status();
   status.gpus.models.push_back({"unknown", 2, ""});
-  EXPECT_FALSE(has_empty_in_list(Json::parse(status_patch("5", status))));
+  EXPECT_FALSE(has_empty_in_list(update_of(status)));
 }
 
 }  // namespace

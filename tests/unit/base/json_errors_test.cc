@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +63,7 @@ std::string nested(std::size_t depth, const std::string& open, const std::string
 }
 
 TEST(JsonErrors, NestingIsLimited) {
-  // 200 with the object around it.
+  // With the object around it, the depth is 200.
   EXPECT_EQ(error_of("{\"raw\": " + nested(199, "[", "]") + "}"), "no error");
   EXPECT_EQ(error_of("{\"raw\": " + nested(200, "[", "]") + "}"), "no error")
       << "only that part is unreadable";

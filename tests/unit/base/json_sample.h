@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
@@ -9,7 +10,7 @@
 
 #include "base/json.h"
 
-// One struct with a field of every kind, for the reader's tests.
+// A struct with a field of every kind, for tests of the reader.
 namespace gpupool::base::json {
 
 struct Leaf {

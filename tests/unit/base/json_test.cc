@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/json.h"
 
 #include <gmock/gmock.h>
@@ -93,8 +94,8 @@ TEST(Json, OfTwoEqualKeysTheLastWins) {
   EXPECT_EQ(node.raw.text, R"({"a":1})");
 }
 
-// Grows arrays inside elements of arrays: no address that the reader still needs may move (a sanitizer would
-// tell).
+// Grows arrays inside elements of arrays. Addresses that the reader still uses must stay valid; a sanitizer
+// would report it otherwise.
 TEST(Json, NestedArraysGrow) {
   std::string text = "{}";
   for (int depth = 0; depth < 4; ++depth) {
@@ -143,7 +144,7 @@ RC_GTEST_PROP(JsonProperty, QuotedBytesAreValidJson, (const std::string& bytes))
 
 RC_GTEST_PROP(JsonProperty, AnyBytesAreAnswered, (const std::string& bytes)) { (void)read<Node>(bytes); }
 
-// Every prefix of a document is an error, never a half answer.
+// Every prefix of a document must be an error, never a partial result.
 TEST(Json, EveryTruncationIsAnError) {
   const std::string text =
       R"({"name": "a", "leaves": [{"numbers": [1, 2]}], "raw": {"b": [true]}, "x": {"y": []}})";

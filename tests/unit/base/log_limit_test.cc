@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/log_limit.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +44,8 @@ TEST(LogLimit, AnHourOfErrorsIsABoundedNumberOfLines) {
     }
   }
   EXPECT_EQ(written, 3U + 3600 / 10 - 1);
-  EXPECT_LE(kErrors - written - left_out, 1000U);  // all are told of but those since the last line
+  EXPECT_LE(kErrors - written - left_out,
+            1000U);  // the count covers all lines except those after the last line written
 }
 
 TEST(LogLimit, QuietGivesTheWholeBurstBackAndNoMore) {
@@ -68,7 +70,7 @@ TEST(LogLimit, KeysWithoutEndShareOneAllowance) {
   int written = 0;
   for (int i = 0; i < 1000; ++i) written += limit.admit(std::to_string(i), clock.now()) ? 1 : 0;
   EXPECT_EQ(written, 4 + 3);
-  EXPECT_TRUE(limit.admit("0", clock.now()));  // a key that is known keeps its own
+  EXPECT_TRUE(limit.admit("0", clock.now()));  // a known key keeps its own allowance
 }
 
 TEST(LogLimit, ThreadsTogetherGetOneBurst) {

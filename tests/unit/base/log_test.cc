@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ std::vector<Json> lines_of(const Write& write) {
   std::vector<Json> lines;
   for (std::string line; std::getline(text, line);) {
     lines.push_back(Json::parse(line));
-    EXPECT_EQ(lines.back().dump(), line);  // compact, and no key twice
+    EXPECT_EQ(lines.back().dump(), line);  // compact, without duplicate keys
   }
   return lines;
 }
@@ -66,7 +67,7 @@ TEST(Log, TheLaterOfTwoFieldsWins) {
 
 TEST(Log, ThreadsDoNotMixTheirLines) {
   const auto lines = lines_of([] {
-    const Log log(LogLevel::kDebug);  // without a limit
+    const Log log(LogLevel::kDebug);  // no limit at this level
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([copy = log] {
@@ -74,7 +75,7 @@ TEST(Log, ThreadsDoNotMixTheirLines) {
       });
     }
   });
-  EXPECT_EQ(lines.size(), 400U);  // each of which parsed
+  EXPECT_EQ(lines.size(), 400U);  // each line parses
 }
 
 TEST(Log, AMessageThatIsRepeatedIsWrittenAtABoundedRate) {
@@ -89,7 +90,7 @@ TEST(Log, AMessageThatIsRepeatedIsWrittenAtABoundedRate) {
   });
   for (const auto& line : lines) written += line["msg"] == "Reconciler error" ? 1U : 0U;
   EXPECT_GE(written, 20U);
-  EXPECT_LT(written, 60U);  // two minutes on a machine that stands still
+  EXPECT_LT(written, 60U);  // would take two minutes even on a machine that hangs
   EXPECT_EQ(lines.back()["msg"], "Another error");
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/pace.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ TEST(Pace, TheLastTimeCounts) {
   clock.advance(milliseconds(600));
   pace.done("a");
   clock.advance(milliseconds(600));
-  pace.done("b");  // forgets the first time of "a" only
+  pace.done("b");  // forgets only the first entry of "a"
   EXPECT_EQ(pace.until_next("a"), milliseconds(400));
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/quantity.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ struct Case {
 
 class Quantity : public testing::TestWithParam<Case> {};
 
-// Values as k8s.io/apimachinery's Quantity.Value() gives them.
+// The values of Quantity.Value() in k8s.io/apimachinery.
 TEST_P(Quantity, IsReadAsKubernetesDoes) { EXPECT_EQ(parse_quantity(GetParam().text), GetParam().value); }
 
 constexpr std::nullopt_t kNone = std::nullopt;
@@ -63,6 +64,14 @@ RC_GTEST_PROP(QuantityProperty, MillisAreRoundedAwayFromZero, (std::int32_t mill
 }
 
 RC_GTEST_PROP(QuantityProperty, AnyTextIsAnswered, (const std::string& text)) { parse_quantity(text); }
+
+TEST(ParseMilliQuantity, CountsThousandths) {
+  EXPECT_EQ(parse_milli_quantity("500m"), 500);
+  EXPECT_EQ(parse_milli_quantity("2"), 2000);
+  EXPECT_EQ(parse_milli_quantity("0.1"), 100);
+  EXPECT_EQ(parse_milli_quantity("100u"), 1) << "rounded up";
+  EXPECT_EQ(parse_milli_quantity("9223372036854775807"), std::nullopt);
+}
 
 }  // namespace
 }  // namespace gpupool::base

@@ -1,13 +1,16 @@
-// The requests of a reconcile, one by one, against a server that accepts everything.
+// SPDX-License-Identifier: Apache-2.0
+// Checks each request of a reconcile, against a server that accepts everything.
 #include "controllers/gpujob/reconciler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/status_json.h"
+#include "controllers/gpujob/cluster_actions.h"
 #include "tests/unit/controllers/server_and_caches.h"
 #include "tests/unit/planning/builders.h"
 
@@ -29,10 +32,10 @@ class JobReconcilerTest : public testing::Test, protected test::ServerAndCaches 
     put(caches_.pools, test::make_pool());
   }
 
-  // A job whose lease of one node is this far; its node carries the value.
+  // Gives the job a lease of one node in this state; the node carries the value.
   void lease(const std::string& state) {
     job_ = test::make_job();
-    auto& pod_template = job_.spec.pod_template.text;  // as the answers below will have it
+    auto& pod_template = job_.spec.pod_template.text;  // as in the answers below
     pod_template = Json::parse(pod_template).dump();
     job_.metadata.resource_version = "7";
     job_.metadata.finalizers = {api::kLease};
@@ -63,7 +66,7 @@ class JobReconcilerTest : public testing::Test, protected test::ServerAndCaches 
     show_worker(std::move(pod));
   }
 
-  // The job was deleted while its worker ran, which has ended by now.
+  // The job is deleted while its worker runs; the worker has ended since.
   void delete_running() {
     lease(api::lease_state::kReleasing);
     job_.metadata.deletion_timestamp = test::at(0);
@@ -78,12 +81,8 @@ class JobReconcilerTest : public testing::Test, protected test::ServerAndCaches 
     pod.spec.node_name = "a";
     pod.metadata.owner_references = {{"Job", "job-1", "uid-child", true}};
     pod.metadata.labels[api::kJobUidLabel] = "uid-job";
+    pod.metadata.resource_version = std::to_string(pod.metadata.deleting() ? 20 : 5);
     put(caches_.pods, std::move(pod));
-  }
-
-  template <class K>
-  static void vanish(runtime::Informer<K>& informer, const std::string& name) {
-    runtime::StoreWriter<K>(informer.store()).remove({"ns", name});
   }
 
   base::Result<runtime::Requeue> reconcile() { return reconciler_.reconcile({"ns", "job"}, log_, {}); }
@@ -93,24 +92,34 @@ class JobReconcilerTest : public testing::Test, protected test::ServerAndCaches 
     for (const auto& request : transport_.sent()) {
       const auto target = request.target.substr(0, request.target.find('?'));
       const auto body = Json::parse(request.body, nullptr, false);
-      const bool says = body.is_object() && body.contains("status") && body["status"].contains("lease");
-      const auto& state = says ? body["status"]["lease"] : Json();
-      all.push_back(request.method + " " + target +
-                    (says ? " " + (state.is_null() ? "none" : state["state"].get<std::string>()) : ""));
+      const bool says = body.is_object() && body.contains("status");
+      const bool leased = says && body["status"].contains("lease");
+      const auto state = leased ? body["status"]["lease"]["state"].get<std::string>() : "none";
+      all.push_back(request.method + " " + target + (says ? " " + state : ""));
     }
     return all;
   }
 
-  base::Duration until_count() {
-    Pass pass;
-    pass.job = test::share(job_);
-    return observer_.observe(pass).until_count;
-  }
-
   std::string version_on_server = "7";
-  bool name_is_leaving = false;  // the child's: an earlier one is being deleted
+  bool name_is_leaving = false;  // an earlier child with the same name is being deleted
 
  private:
+  // Returns a worker that was deleted after it had ended, as the server has it.
+  Json deleted_pod(bool with_finalizer) const {
+    const auto pod = caches_.pods.store().get({"ns", "job-1-0"});
+    Json object = {{"spec", {{"nodeName", "a"}}}, {"status", {{"phase", pod->status.phase}}}};
+    auto& metadata = object["metadata"];
+    metadata = {{"name", "job-1-0"}, {"namespace", "ns"}, {"uid", pod->metadata.uid}};
+    metadata["resourceVersion"] = with_finalizer ? "10" : "11";
+    metadata["labels"] = pod->metadata.labels;
+    metadata["ownerReferences"] = {
+        {{"kind", "Job"}, {"name", "job-1"}, {"uid", "uid-child"}, {"controller", true}}};
+    metadata["deletionTimestamp"] = "2026-01-02T03:04:05Z";
+    metadata["deletionGracePeriodSeconds"] = 0;
+    if (with_finalizer) metadata["finalizers"] = {api::kWorkerFinalizer};
+    return object;
+  }
+
   void answer(const net::HttpRequest& request) {
     if (name_is_leaving && request.method == "POST") {
       transport_.answer(409, R"({"kind":"Status","reason":"AlreadyExists"})");
@@ -119,6 +128,10 @@ class JobReconcilerTest : public testing::Test, protected test::ServerAndCaches 
     if (name_is_leaving && request.target.starts_with(kChild)) {
       transport_.answer(
           200, R"({"metadata":{"name":"job-1","uid":"u","deletionTimestamp":"2026-01-02T03:04:05Z"}})");
+      return;
+    }
+    if (request.target.starts_with(kPod)) {
+      transport_.answer(200, deleted_pod(request.method == "DELETE").dump());
       return;
     }
     Json object = {{"metadata", {{"name", "job"}, {"namespace", "ns"}, {"uid", "uid-job"}}}};
@@ -140,33 +153,46 @@ class JobReconcilerTest : public testing::Test, protected test::ServerAndCaches 
   }
 
   PoolQueue queue_{caches_};
-  Children children_{client_, caches_, clock_, "launcher"};
   NodeReadiness readiness_{clock_};
-  JobObserver observer_{client_, caches_, children_, queue_, readiness_, clock_};
-  JobWriter job_writer_{client_, caches_};
-  NodeWriter node_writer_{client_, caches_};
-  NodeLeases node_leases_{node_writer_};
-  WorkerPods pods_{client_, clock_};
   JobMetrics job_metrics_{metrics_};
   runtime::EventRecorder events_{client_, "test", "test", clock_, metrics_, log_};
-  GpuJobReconciler reconciler_{{caches_, queue_, observer_, job_writer_, node_leases_, children_, pods_,
-                                job_metrics_, events_, clock_}};
+
+ protected:
+  ClusterActions actions_{client_, caches_, queue_, readiness_, job_metrics_, events_, clock_, "launcher"};
+  GpuJobReconciler reconciler_{actions_, clock_};
   api::GpuJob job_;
 };
 
-// No reads, and the pod that proves it stays until the node is free.
+// No reads: the pod proves the end. It is released when its Job has counted it, and has left the cache by
+// that.
 TEST_F(JobReconcilerTest, ASuccessIsCleanedUpInOneGo) {
+  const std::string status = std::string("PUT ") + kJob + "/status";
+  const auto release = std::string("PATCH ") + kPod;
   lease(api::lease_state::kRunning);
   show_workload();
   show_success();
   ASSERT_TRUE(reconcile());
-  const std::string status = std::string("PATCH ") + kJob + "/status";
-  EXPECT_THAT(requests(),
-              ElementsAre(status + " Releasing", std::string("DELETE ") + kChild, "PATCH /api/v1/nodes/a",
-                          std::string("DELETE ") + kPod, std::string("PATCH ") + kPod, status + " none"));
+  EXPECT_THAT(requests(), ElementsAre(status + " Releasing", "PATCH /api/v1/nodes/a", status + " none"));
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(requests().size(), 3U) << "its Job might create another pod";
+  vanish(caches_.batch_jobs, "job-1");
+  ASSERT_TRUE(reconcile());
+  EXPECT_EQ(requests().back(), release);
+  EXPECT_EQ(requests().size(), 4U);
+  EXPECT_THAT(transport_.sent().back().body,
+              testing::HasSubstr(R"({"op":"remove","path":"/metadata/labels/gpupool.dev~1job-uid"})"));
 }
 
-// An operator that did not write Releasing itself has it from a cache, which may be old.
+TEST_F(JobReconcilerTest, ASuccessThatWasCountedIsReleasedAfterItsStatus) {
+  const std::string status = std::string("PUT ") + kJob + "/status";
+  lease(api::lease_state::kRunning);
+  show_success();
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(requests(), ElementsAre(status + " Releasing", "PATCH /api/v1/nodes/a", status + " none",
+                                      std::string("PATCH ") + kPod));
+}
+
+// An operator that has not written Releasing itself knows it only from a cache, which may be old.
 TEST_F(JobReconcilerTest, ASuccessFoundAfterACrashIsConfirmedFirst) {
   lease(api::lease_state::kReleasing);
   show_success();
@@ -200,7 +226,7 @@ TEST_F(JobReconcilerTest, ADeletionThatWasSeenThroughNeedsNoLook) {
                           std::string("PATCH ") + kJob));
 }
 
-// Deleted before its Job, which this cache does not show, the pod would be made anew.
+// If the pod were deleted before its Job, which this cache does not show, the Job would replace it.
 TEST_F(JobReconcilerTest, APodIsNotDeletedBeforeWhatMadeIt) {
   delete_running();
   vanish(caches_.batch_jobs, "job-1");
@@ -208,14 +234,17 @@ TEST_F(JobReconcilerTest, APodIsNotDeletedBeforeWhatMadeIt) {
   EXPECT_EQ(requests().at(0), std::string("GET ") + kChild);
 }
 
-TEST_F(JobReconcilerTest, NothingIsFreedWhileTheCacheShowsThePodAsItWas) {
+// The server's answer to the deletion does not show what else the Job has created.
+TEST_F(JobReconcilerTest, NothingIsFreedWithoutALookWhileTheWatchShowsThePodAsItWas) {
   delete_running();
   auto over = test::ended(test::make_pod(), 1);
   over.status.phase = "Failed";
   show_worker(over);
   ASSERT_TRUE(reconcile());
   ASSERT_TRUE(reconcile());
-  EXPECT_THAT(requests(), testing::Not(testing::Contains("PATCH /api/v1/nodes/a")));
+  const auto all = requests();
+  const auto look = std::ranges::find(all, "GET /api/v1/namespaces/ns/pods");
+  EXPECT_LT(look - all.begin(), std::ranges::find(all, "PATCH /api/v1/nodes/a") - all.begin());
 }
 
 TEST_F(JobReconcilerTest, ADeletionThatOthersBeganIsLookedAt) {
@@ -230,12 +259,36 @@ TEST_F(JobReconcilerTest, ADeletionThatOthersBeganIsLookedAt) {
 TEST_F(JobReconcilerTest, WorkersOfALeaseFoundInTakingAreMadeAfterALookAtTheJob) {
   lease(api::lease_state::kTaking);
   ASSERT_TRUE(reconcile());
-  EXPECT_THAT(requests(), ElementsAre(std::string("GET ") + kJob, "POST /apis/batch/v1/namespaces/ns/jobs",
-                                      std::string("PATCH ") + kJob + "/status Running"));
+  EXPECT_THAT(requests(), ElementsAre(std::string("GET ") + kJob, "POST /apis/batch/v1/namespaces/ns/jobs"));
 }
 
-// Nobody stands still in Taking: whoever waits says that all nodes are held, and the deadline begins to
-// count.
+// One write says that the worker exists and that it runs.
+TEST_F(JobReconcilerTest, AWorkerThatStartsIsWaitedFor) {
+  const std::string status = std::string("PUT ") + kJob + "/status";
+  lease(api::lease_state::kTaking);
+  job_.status.lease->spec_hash = api::spec_hash(job_.spec);
+  job_.status.lease->since = clock_.wall();
+  put(caches_.jobs, job_);
+  show_workload();
+  const auto done = reconcile();
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->after, std::chrono::seconds(3));
+  EXPECT_THAT(requests(), IsEmpty());
+  show_worker(test::running(test::make_pod()));
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(requests(), ElementsAre(status + " Running"));
+}
+
+TEST_F(JobReconcilerTest, AWorkerThatEndsBeforeItWasSeenRunningCostsNoStatus) {
+  const std::string status = std::string("PUT ") + kJob + "/status";
+  lease(api::lease_state::kTaking);
+  show_success();
+  ASSERT_TRUE(reconcile());
+  EXPECT_THAT(requests(), ElementsAre(status + " Releasing", "PATCH /api/v1/nodes/a", status + " none",
+                                      std::string("PATCH ") + kPod));
+}
+
+// A job does not wait in Taking: Held shows that all nodes are taken, and starts the deadline.
 TEST_F(JobReconcilerTest, WorkersThatCannotBeMadeAtOnceAreWaitedForInHeld) {
   lease(api::lease_state::kTaking);
   name_is_leaving = true;
@@ -245,16 +298,19 @@ TEST_F(JobReconcilerTest, WorkersThatCannotBeMadeAtOnceAreWaitedForInHeld) {
   const std::string post = "POST /apis/batch/v1/namespaces/ns/jobs";
   const auto get = std::string("GET ") + kChild;
   EXPECT_THAT(requests(), ElementsAre(std::string("GET ") + kJob, post, get,
-                                      std::string("PATCH ") + kJob + "/status Held"));
+                                      std::string("PUT ") + kJob + "/status Held"));
 }
 
 TEST_F(JobReconcilerTest, EndedWorkersAreCountedASecondAfterTheLastStatus) {
   lease(api::lease_state::kTaking);
-  EXPECT_EQ(until_count(), base::Duration::zero());
-  ASSERT_TRUE(reconcile());
-  EXPECT_EQ(until_count(), std::chrono::seconds(1));
+  JobObserver observer(actions_, clock_);
+  ReconcileState state;
+  state.job = test::share(job_);
+  EXPECT_EQ(observer.observe(state).until_count, base::Duration::zero());
+  observer.on_status(job_, job_.status);
+  EXPECT_EQ(observer.observe(state).until_count, std::chrono::seconds(1));
   clock_.advance(std::chrono::seconds(1));
-  EXPECT_EQ(until_count(), base::Duration::zero());
+  EXPECT_EQ(observer.observe(state).until_count, base::Duration::zero());
 }
 
 TEST_F(JobReconcilerTest, NoWorkersAreMadeForALeaseThatIsOver) {

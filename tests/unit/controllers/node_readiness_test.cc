@@ -1,4 +1,5 @@
-#include "controllers/cluster/node_readiness.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/gpujob/node_readiness.h"
 
 #include <gtest/gtest.h>
 

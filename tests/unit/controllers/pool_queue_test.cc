@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include "api/v1alpha1/reasons.h"
-#include "planning/job_status.h"
+#include "planning/job/job_status.h"
 #include "tests/unit/controllers/pool_queue_world.h"
 
 namespace gpupool::controllers {
@@ -18,9 +19,9 @@ TEST(PoolQueue, GivesNoNodeTwiceBeforeTheFirstGrantIsWritten) {
   world.put(test::make_node("a"));
   world.put(make_queued_job("one", 1));
   world.put(make_queued_job("two", 1));
-  EXPECT_EQ(world.queue().verdict(*world.job("one")).nodes.size(), 1U);
-  EXPECT_EQ(world.queue().verdict(*world.job("two")).reason, api::reason::kWaitingForNodes);
-  EXPECT_EQ(world.queue().verdict(*world.job("one")).nodes.size(), 1U) << "asked again, it still has it";
+  EXPECT_EQ(world.ask("one").nodes.size(), 1U);
+  EXPECT_EQ(world.ask("two").reason, api::reason::kWaitingForNodes);
+  EXPECT_EQ(world.ask("one").nodes.size(), 1U) << "asked again, it still has it";
 }
 
 TEST(PoolQueue, AGrantThatCameToNothingGoesToTheNext) {
@@ -28,10 +29,10 @@ TEST(PoolQueue, AGrantThatCameToNothingGoesToTheNext) {
   world.put(test::make_node("a"));
   world.put(make_queued_job("one", 1));
   world.put(make_queued_job("two", 1));
-  EXPECT_EQ(world.queue().verdict(*world.job("one")).nodes.size(), 1U);
+  EXPECT_EQ(world.ask("one").nodes.size(), 1U);
   world.remove_job("one");
-  world.queue().settle({"ns", "one"});
-  EXPECT_EQ(world.queue().verdict(*world.job("two")).nodes.size(), 1U);
+  world.end("one");
+  EXPECT_EQ(world.ask("two").nodes.size(), 1U);
 }
 
 api::GpuJob stalled_job(const std::string& name) {
@@ -53,12 +54,12 @@ TEST(PoolQueue, AJobThatTheServerRefusesIsInNobodysWay) {
   world.put(stalled_job("refused"));
   world.put(test::make_job("good"));
   EXPECT_EQ(world.queue().view("lab")->waiting, 1);
-  EXPECT_EQ(world.queue().verdict(*world.job("good")).nodes.size(), 1U);
-  world.queue().settle({"ns", "good"});
-  // Tried again it stands in the line until it is settled, and gets what its place gives it.
+  EXPECT_EQ(world.ask("good").nodes.size(), 1U);
+  world.end("good");
+  // When it asks again, it is in the line until its ticket ends, and gets what its position gives it.
   world.remove_job("good");
-  EXPECT_EQ(world.queue().verdict(*world.job("refused")).nodes.size(), 1U);
-  world.queue().settle({"ns", "refused"});
+  EXPECT_EQ(world.ask("refused").nodes.size(), 1U);
+  world.end("refused");
   EXPECT_EQ(world.queue().view("lab")->waiting, 0);
 }
 
@@ -67,11 +68,50 @@ TEST(PoolQueue, AJobWhoseWritesAreRefusedStepsAside) {
   world.put(test::make_node("a"));
   world.put(test::make_job("first"));
   world.put(test::make_job("second"));
-  ASSERT_EQ(world.queue().verdict(*world.job("first")).nodes.size(), 1U);
-  world.queue().step_aside({"ns", "first"});
-  EXPECT_EQ(world.queue().verdict(*world.job("second")).nodes.size(), 1U) << "nothing is kept for the first";
-  world.queue().settle({"ns", "second"});
-  EXPECT_EQ(world.queue().verdict(*world.job("first")).nodes.size(), 1U) << "when it asks again";
+  ASSERT_EQ(world.ask("first").nodes.size(), 1U);
+  world.queue().leave({"ns", "first"});
+  EXPECT_EQ(world.ask("second").nodes.size(), 1U) << "nothing is kept for the first";
+  world.end("second");
+  EXPECT_EQ(world.ask("first").nodes.size(), 1U) << "when it asks again";
+}
+
+TEST(PoolQueue, ANodeThatCouldNotRunAWorkerIsNotTheFirstChoiceAgain) {
+  PoolQueueWorld world;
+  for (const auto* name : {"a", "b", "c"}) world.put(test::make_node(name));
+  world.put(make_queued_job("gang", 2));
+  const auto verdict = world.ask("gang");
+  ASSERT_EQ(verdict.nodes.size(), 2U);
+  auto job = world.taking("gang", verdict);
+  world.put(job);
+  world.end("gang");
+  auto placed = test::make_pod(job.status.lease->id);
+  placed.metadata.labels[api::kJobUidLabel] = job.metadata.uid;
+  placed.metadata.owner_references = {{"StatefulSet", "gang-1", "uid-set", true}};
+  placed.spec.node_name = "a";
+  world.put(placed);
+  job.status.reason = api::reason::kPlacementRefused;
+  world.put(job);
+  world.queue().view("lab");  // works in the change
+  job.status.lease.reset();
+  world.put(job);
+  world.remove_pod(placed);
+  const auto again = world.ask("gang");
+  ASSERT_EQ(again.nodes.size(), 2U);
+  EXPECT_EQ(again.nodes[0].name, "a") << "its worker had found a place there";
+  EXPECT_EQ(again.nodes[1].name, "c");
+}
+
+TEST(PoolQueue, ALabelOfANodeChangesTheAnswer) {
+  PoolQueueWorld world;
+  auto node = test::make_node("a");
+  world.put(node);
+  world.put(test::with_template(make_queued_job("picky", 1), R"("nodeSelector":{"zone":"b"})"));
+  EXPECT_EQ(world.ask("picky").reason, api::reason::kNoMatchingNode);
+  world.end("picky");
+  node.metadata.labels["zone"] = "b";
+  world.put(node);
+  EXPECT_THAT(world.notify(), testing::ElementsAre(api::ObjectKey{"ns", "picky"}));
+  EXPECT_EQ(world.ask("picky").nodes.size(), 1U);
 }
 
 TEST(PoolQueue, TellsOnlyThoseWhoseAnswerChanged) {
@@ -81,43 +121,43 @@ TEST(PoolQueue, TellsOnlyThoseWhoseAnswerChanged) {
   EXPECT_EQ(world.take("job-0").nodes.size(), 1U);
   const auto tell = [&](int i) {
     auto job = *world.job("job-" + std::to_string(i));
-    const auto verdict = world.queue().verdict(job);
+    const auto verdict = world.ask(job);
     job.status.reason = verdict.reason;
     job.status.message = verdict.message;
     world.put(std::move(job));
   };
   for (int i = 1; i < 4; ++i) tell(i);
-  EXPECT_THAT(world.queue().changed_jobs("lab"), testing::IsEmpty());
+  EXPECT_THAT(world.notify(), testing::IsEmpty());
   world.finish("job-0");
-  EXPECT_THAT(world.queue().changed_jobs("lab"),
+  EXPECT_THAT(world.notify(),
               testing::ElementsAre(api::ObjectKey{"ns", "job-1"}, api::ObjectKey{"ns", "job-2"}))
       << "the one has got nodes, the other is the first who waits";
   EXPECT_EQ(world.take("job-1").nodes.size(), 1U);
   tell(2);
-  EXPECT_THAT(world.queue().changed_jobs("lab"), testing::IsEmpty());
+  EXPECT_THAT(world.notify(), testing::IsEmpty());
 }
 
 TEST(PoolQueue, CallsWhoGetsNodesOnceUntilItComes) {
   PoolQueueWorld world;
   for (const auto* name : {"a", "b"}) world.put(test::make_node(name));
   for (const auto* name : {"one", "two"}) world.put(make_queued_job(name, 1));
-  EXPECT_EQ(world.queue().changed_jobs("lab").size(), 2U);
-  world.put(test::make_node("c"));  // the plan is made anew
-  EXPECT_THAT(world.queue().changed_jobs("lab"), testing::IsEmpty());
-  EXPECT_EQ(world.queue().verdict(*world.job("one")).nodes.size(), 1U);
-  world.queue().settle({"ns", "one"});  // nothing came of it
-  EXPECT_THAT(world.queue().changed_jobs("lab"), testing::ElementsAre(api::ObjectKey{"ns", "one"}));
+  EXPECT_EQ(world.notify().size(), 2U);
+  world.put(test::make_node("c"));  // drops the plan
+  EXPECT_THAT(world.notify(), testing::IsEmpty());
+  EXPECT_EQ(world.ask("one").nodes.size(), 1U);
+  world.end("one");  // the job did not take its grant
+  EXPECT_THAT(world.notify(), testing::ElementsAre(api::ObjectKey{"ns", "one"}));
   auto two = *world.job("two");
   two.spec.suspend = true;
   world.put(two);
-  EXPECT_THAT(world.queue().changed_jobs("lab"), testing::IsEmpty());
+  EXPECT_THAT(world.notify(), testing::IsEmpty());
   two.spec.suspend = false;
   world.put(two);
-  EXPECT_THAT(world.queue().changed_jobs("lab"), testing::ElementsAre(api::ObjectKey{"ns", "two"}))
+  EXPECT_THAT(world.notify(), testing::ElementsAre(api::ObjectKey{"ns", "two"}))
       << "it was not in the line meanwhile";
 }
 
-// Says the same as a queue that has read everything anew, whatever came before.
+// After any changes, the queue gives the same answers as one that reads everything again.
 RC_GTEST_PROP(PoolQueue, WorkingInChangesIsAsGoodAsBeginningAnew, ()) {
   PoolQueueWorld world;
   int names = 0;
@@ -158,7 +198,7 @@ RC_GTEST_PROP(PoolQueue, WorkingInChangesIsAsGoodAsBeginningAnew, ()) {
       ++pool.metadata.generation;
       world.put(std::move(pool));
     } else if (what == 9) {
-      world.queue().changed_jobs("lab");
+      world.notify();
     }
     test::assert_as_begun_anew(world, waiting, &PoolView::nodes);
   }

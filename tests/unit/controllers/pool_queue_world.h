@@ -1,79 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <rapidcheck.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/v1alpha1/names.h"
-#include "controllers/cluster/pool_queue.h"
-#include "planning/job_status.h"
+#include "controllers/queue/pool_queue.h"
+#include "planning/job/job_status.h"
 #include "tests/unit/controllers/server_and_caches.h"
 #include "tests/unit/planning/builders.h"
 
 namespace gpupool::test {
 
-// Caches that a test writes itself, and a queue that is told of each change.
+// Caches that the test writes, and a queue that gets each change.
 class PoolQueueWorld : ServerAndCaches {
  public:
-  PoolQueueWorld() { put(make_pool("lab")); }
+  PoolQueueWorld() {
+    queue_.on_notify([this](const api::ObjectKey& job) { notified_.push_back(job); });
+    put(make_pool("lab"));
+  }
 
   void put(api::GpuPool pool) {
     pool.metadata.finalizers = {api::kPoolFinalizer};
-    pools_.apply(std::move(pool));
-    caches_.placement.update(caches_.pools.store().list());
-    queue_.everything_changed();
+    caches_.pools.apply(std::move(pool));
   }
-  void put(api::Node node) {
-    const auto name = node.metadata.name;
-    nodes_.apply(std::move(node));
-    queue_.node_changed(name);
-  }
-  void remove_node(const std::string& name) {
-    nodes_.remove({"", name});
-    queue_.node_changed(name);
-  }
-  void put(api::GpuNode report) {
-    const auto name = report.metadata.name;
-    queue_.reported(name, &report);
-    reports_.apply(std::move(report));
-    queue_.node_changed(name);
-  }
-  void put(api::Pod pod) {
-    const auto node = pod.spec.node_name;
-    pods_.apply(std::move(pod));
-    queue_.node_changed(node);
-  }
+  void put(api::Node node) { caches_.nodes.apply(std::move(node)); }
+  void remove_node(const std::string& name) { caches_.nodes.remove({"", name}); }
+  void put(api::GpuNode report) { caches_.gpu_nodes.apply(std::move(report)); }
+  void put(api::Pod pod) { caches_.pods.apply(std::move(pod)); }
   void remove_pod(const api::Pod& pod) {
     gone_.push_back(pod);
-    pods_.remove(pod.metadata.key());
-    queue_.pod_gone(pod);
-    queue_.node_changed(pod.spec.node_name);
+    caches_.pods.remove(pod.metadata.key());
   }
-  void put(api::GpuJob job) {
-    const auto key = job.metadata.key();
-    const auto uid = job.metadata.uid;
-    put_untold(std::move(job));
-    queue_.arrived(uid);
-    queue_.job_changed(key);
+  void put(const api::ForeignPod& pod) {
+    foreign_.insert_or_assign(pod.metadata.uid, pod);
+    caches_.foreign_pods.apply(pod);
   }
-  // The queue has yet to be told: another thread is between the two.
+  void remove(const api::ForeignPod& pod) {
+    foreign_.erase(pod.metadata.uid);
+    caches_.foreign_pods.remove(pod);
+  }
+  void put(api::GpuJob job) { caches_.jobs.apply(next_version(std::move(job))); }
+  // The queue does not get this change yet: the reflector's thread is between cache and handler.
   void put_untold(api::GpuJob job) {
-    job.metadata.resource_version = std::to_string(++version_);
-    if (caches_.jobs.store().get(job.metadata.key()) == nullptr) arrivals_.push_back(job.metadata.uid);
-    jobs_.apply(std::move(job));
+    runtime::StoreWriter<api::GpuJob>(caches_.jobs.store()).apply(next_version(std::move(job)));
   }
-  void remove_job(const std::string& name) {
-    jobs_.remove({"ns", name});
-    queue_.job_changed({"ns", name});
-  }
+  void remove_job(const std::string& name) { caches_.jobs.remove({"ns", name}); }
 
-  // As a reconcile does: what is granted is written before the grant ends.
+  // Returns the queue's answer to the job, which keeps its grant until end().
+  planning::Verdict ask(const api::GpuJob& job) {
+    auto ticket = queue_.ask(job);
+    auto verdict = ticket.verdict();
+    const auto key = job.metadata.key();
+    if (const auto before = tickets_.find(key); before != tickets_.end()) before->second.discard();
+    tickets_.erase(key);
+    tickets_.emplace(key, std::move(ticket));
+    return verdict;
+  }
+  planning::Verdict ask(const std::string& name) { return ask(*job(name)); }
+  void end(const std::string& name) { tickets_.erase({"ns", name}); }
+
+  // Like a reconcile: writes the grant into the status before the ticket ends.
   planning::Verdict take(const std::string& name) {
-    auto verdict = queue_.verdict(*job(name));
+    auto verdict = ask(name);
     if (!verdict.nodes.empty()) put(taking(name, verdict));
-    queue_.settle({"ns", name});
+    end(name);
     return verdict;
   }
   api::GpuJob taking(const std::string& name, const planning::Verdict& verdict) const {
@@ -92,23 +89,35 @@ class PoolQueueWorld : ServerAndCaches {
     put(std::move(job));
   }
 
-  // What a queue that begins now has to say.
-  std::unique_ptr<controllers::PoolQueue> begin_anew() const {
-    auto fresh = std::make_unique<controllers::PoolQueue>(caches_);
-    for (const auto& pod : gone_) fresh->pod_gone(pod);
-    for (const auto& report : caches_.gpu_nodes.store().list()) {
-      fresh->reported(report->metadata.name, report.get());
-    }
-    for (const auto& uid : arrivals_) fresh->arrived(uid);
-    return fresh;
+  // Returns the jobs that the queue wakes now.
+  std::vector<api::ObjectKey> notify() {
+    queue_.notify("lab");
+    return std::exchange(notified_, {});
   }
+
+  // A new queue with its own caches.
+  struct Fresh : ServerAndCaches {
+    explicit Fresh(const PoolQueueWorld& world) {
+      for (const auto& pool : world.caches_.pools.store().list()) put(caches_.pools, *pool);
+      for (const auto& node : world.caches_.nodes.store().list()) put(caches_.nodes, *node);
+      auto jobs = world.jobs();
+      std::ranges::sort(jobs, {}, [&](const auto& job) { return world.arrivals_.at(job->metadata.uid); });
+      for (const auto& job : jobs) put(caches_.jobs, *job);
+      for (const auto& pod : world.gone_) put(caches_.pods, pod);
+      for (const auto& pod : world.gone_) caches_.pods.remove(pod.metadata.key());
+      for (const auto& pod : world.pods()) put(caches_.pods, *pod);
+      for (const auto& [uid, pod] : world.foreign_) caches_.foreign_pods.apply(pod);
+      for (const auto& report : world.caches_.gpu_nodes.store().list()) put(caches_.gpu_nodes, *report);
+    }
+    controllers::PoolQueue queue{caches_};
+  };
 
   std::shared_ptr<const api::GpuJob> job(const std::string& name) const {
     return caches_.jobs.store().get({"ns", name});
   }
   std::vector<std::shared_ptr<const api::GpuJob>> jobs() const { return caches_.jobs.store().list(); }
   std::vector<std::shared_ptr<const api::Pod>> pods() const { return caches_.pods.store().list(); }
-  // Names of jobs that want nodes and have none, and of those that hold some.
+  // Names of jobs that wait for nodes, and of jobs that hold some.
   std::vector<std::string> waiting() const {
     return names_of([](const api::GpuJob& job) { return !job.status.lease && job.status.phase.empty(); });
   }
@@ -127,29 +136,33 @@ class PoolQueueWorld : ServerAndCaches {
     return names;
   }
 
-  runtime::StoreWriter<api::GpuPool> pools_{caches_.pools.store()};
-  runtime::StoreWriter<api::GpuJob> jobs_{caches_.jobs.store()};
-  runtime::StoreWriter<api::Node> nodes_{caches_.nodes.store()};
-  runtime::StoreWriter<api::Pod> pods_{caches_.pods.store()};
-  runtime::StoreWriter<api::GpuNode> reports_{caches_.gpu_nodes.store()};
+  api::GpuJob next_version(api::GpuJob job) {
+    job.metadata.resource_version = std::to_string(++version_);
+    arrivals_.emplace(job.metadata.uid, arrivals_.size());
+    return job;
+  }
+
   controllers::PoolQueue queue_{caches_};
+  std::map<api::ObjectKey, controllers::Ticket> tickets_;
+  std::vector<api::ObjectKey> notified_;
   std::vector<api::Pod> gone_;
-  std::vector<std::string> arrivals_;
+  std::map<std::string, api::ForeignPod> foreign_;  // by UID
+  std::map<std::string, std::size_t> arrivals_;     // by UID
   int version_ = 0;
 };
 
-// The queue says the same as one that has read everything anew. Some of the jobs that waited ask, and take
-// what they are given. nodes: those of the view that the pool has.
+// Asserts that the queue gives the same answers as one that reads everything again. Some of the waiting jobs
+// ask and take their grants. nodes: the field of the view that this kind of pool has.
 template <class Nodes>
 void assert_as_begun_anew(PoolQueueWorld& world, const std::vector<std::string>& waiting,
                           Nodes controllers::PoolView::* nodes) {
   for (const auto& name : waiting) {
     if (world.job(name) == nullptr || *rc::gen::inRange(0, 2) == 0) continue;
-    const auto expected = world.begin_anew()->verdict(*world.job(name));
+    const auto expected = PoolQueueWorld::Fresh(world).queue.ask(*world.job(name)).verdict();
     RC_ASSERT(world.take(name) == expected);
   }
   const auto seen = world.queue().view("lab");
-  const auto expected = world.begin_anew()->view("lab");
+  const auto expected = PoolQueueWorld::Fresh(world).queue.view("lab");
   const bool same_nodes = (*seen).*nodes == (*expected).*nodes;
   RC_ASSERT(same_nodes);
   RC_ASSERT(seen->waiting == expected->waiting);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include "api/v1alpha1/names.h"
@@ -16,17 +17,10 @@ class PoolReconcilerTest : public testing::Test, protected test::ServerAndCaches
     pool_.metadata.finalizers = {api::kPoolFinalizer};
     has(pool_);
   }
-  void has(const api::GpuPool& pool) {
-    put(caches_.pools, pool);
-    caches_.placement.update(caches_.pools.store().list());
-    queue_.everything_changed();
-  }
-  void has(const api::Node& node) {
-    put(caches_.nodes, node);
-    queue_.node_changed(node.metadata.name);
-  }
+  void has(const api::GpuPool& pool) { put(caches_.pools, pool); }
+  void has(const api::Node& node) { put(caches_.nodes, node); }
   runtime::Requeue reconcile() { return reconciler_.reconcile(pool_.metadata.key(), log_, {}).value(); }
-  // The watch brings what was written last.
+  // The watch brings the last write.
   void see_own_write() {
     const auto body = transport_.sent().back().body;
     pool_.status = kube::decode<api::GpuPool>(body).value().status;
@@ -35,7 +29,7 @@ class PoolReconcilerTest : public testing::Test, protected test::ServerAndCaches
 
   api::GpuPool pool_ = test::make_pool();
   PoolQueue queue_{caches_};
-  GpuPoolReconciler reconciler_{client_, queue_, clock_, [](const api::ObjectKey&) {}};
+  GpuPoolReconciler reconciler_{client_, queue_, clock_};
 };
 
 TEST_F(PoolReconcilerTest, CountsOnceASecondAtMost) {

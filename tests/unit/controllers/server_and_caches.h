@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <utility>
@@ -8,12 +9,16 @@
 
 namespace gpupool::test {
 
-// A server that answers as a test says, and caches that a test fills: nothing watches it.
+// A server with scripted answers, and caches with handlers that the test fills. Nothing watches the server.
 class ServerAndCaches {
  protected:
   template <class K>
   static void put(runtime::Informer<K>& informer, K object) {
-    runtime::StoreWriter<K>(informer.store()).apply(std::move(object));
+    informer.apply(std::move(object));
+  }
+  template <class K>
+  static void vanish(runtime::Informer<K>& informer, const std::string& name) {
+    informer.remove({K::kType.namespaced ? "ns" : "", name});
   }
 
   FakeTransport transport_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queue of a sharing pool.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +7,8 @@
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
-#include "planning/job_status.h"
+#include "planning/job/job_status.h"
+#include "planning/workers/worker_identity.h"
 #include "tests/unit/controllers/pool_queue_world.h"
 
 namespace gpupool::controllers {
@@ -16,7 +18,7 @@ class SharingWorld : public test::PoolQueueWorld {
  public:
   SharingWorld() { put(test::make_sharing_pool("lab")); }
 
-  // With two GPUs of ten slices each.
+  // Adds a node with two GPUs of ten slices each.
   void add_node(const std::string& name) {
     put(test::make_shared_member(name, 20));
     put(test::make_report(name, 2));
@@ -41,18 +43,18 @@ TEST(SharingQueue, GivesNoSliceTwiceBeforeTheFirstGrantIsWritten) {
   SharingWorld world;
   world.add_node("a");
   for (const auto* name : {"one", "two", "three"}) world.add_job(name, 10);
-  EXPECT_EQ(world.queue().verdict(*world.job("one")).nodes.size(), 1U);
-  EXPECT_EQ(world.queue().verdict(*world.job("two")).nodes.size(), 1U);
-  EXPECT_EQ(world.queue().verdict(*world.job("three")).reason, api::reason::kWaitingForNodes);
+  EXPECT_EQ(world.ask("one").nodes.size(), 1U);
+  EXPECT_EQ(world.ask("two").nodes.size(), 1U);
+  EXPECT_EQ(world.ask("three").reason, api::reason::kWaitingForNodes);
 }
 
 TEST(SharingQueue, AGrantIsKeptUntilTheQueueIsToldOfTheLease) {
   SharingWorld world;
   world.add_node("a");
   for (const auto* name : {"one", "two", "three"}) world.add_job(name, 10);
-  world.put_untold(world.taking("one", world.queue().verdict(*world.job("one"))));
-  EXPECT_EQ(world.queue().verdict(*world.job("two")).nodes.size(), 1U);
-  EXPECT_EQ(world.queue().verdict(*world.job("three")).reason, api::reason::kWaitingForNodes);
+  world.put_untold(world.taking("one", world.ask("one")));
+  EXPECT_EQ(world.ask("two").nodes.size(), 1U);
+  EXPECT_EQ(world.ask("three").reason, api::reason::kWaitingForNodes);
 }
 
 TEST(SharingQueue, ALeaseOnTheSameNodesMayHaveMoreSlices) {
@@ -66,10 +68,10 @@ TEST(SharingQueue, ALeaseOnTheSameNodesMayHaveMoreSlices) {
   one.status.lease->slices = 10;
   one.status.lease->nodes[0].workers = 2;
   world.put(std::move(one));
-  EXPECT_EQ(world.queue().verdict(*world.job("two")).reason, api::reason::kWaitingForNodes);
+  EXPECT_EQ(world.ask("two").reason, api::reason::kWaitingForNodes);
 }
 
-// One thing that happens to workers or reports; `pick` takes one of many.
+// Applies one random change to workers or reports; `pick` chooses one element of many.
 template <class Pick>
 void stir(SharingWorld& world, const std::vector<std::string>& nodes, const Pick& pick) {
   const int what = *rc::gen::inRange(0, 4);
@@ -93,14 +95,14 @@ void stir(SharingWorld& world, const std::vector<std::string>& nodes, const Pick
     auto report = test::make_report(pick(nodes), *rc::gen::inRange(1, 3));
     for (const auto& pod : pods) {
       if (pod.spec.node_name == report.metadata.name && *rc::gen::inRange(0, 2) == 0)
-        test::show_pod(report, 0, pod.metadata.name, slices_of(pod));
+        test::show_pod(report, 0, pod.metadata.name, planning::slices_of(pod));
     }
     if (*rc::gen::inRange(0, 4) == 0) report.status.gpus[0].health = "Unhealthy";
     world.put(std::move(report));
   }
 }
 
-// Says the same as a queue that has read everything anew, whatever came before.
+// After any changes, the queue gives the same answers as one that reads everything again.
 RC_GTEST_PROP(SharingQueue, WorkingInChangesIsAsGoodAsBeginningAnew, ()) {
   SharingWorld world;
   int names = 0;
@@ -131,7 +133,7 @@ RC_GTEST_PROP(SharingQueue, WorkingInChangesIsAsGoodAsBeginningAnew, ()) {
     } else if (what == 8 && !holding.empty()) {
       world.finish(pick(holding));
     } else if (what == 9) {
-      world.queue().changed_jobs("lab");
+      world.notify();
     } else {
       stir(world, node_names, pick);
     }

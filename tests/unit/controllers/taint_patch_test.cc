@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "controllers/cluster/taint_patch.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ TEST(TaintPatch, AddsBehindOthers) {
   EXPECT_EQ(patch_for(kOthers, std::nullopt), "[]");
 }
 
-// By index, so the last one first.
+// Removed by index, so from the last one on.
 TEST(TaintPatch, TakesOffOtherEffectsUnderTheKey) {
   const std::vector<api::Taint> strays = {{"k", "x", "NoExecute"},
                                           {"a", "1", "NoSchedule"},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "faults/crash_transport.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 namespace gpupool::faults {
 namespace {
 
-// Says on stderr what the server did, so that a dead process can be asked.
+// Writes what the server did to stderr, so that the test can read it after the process is dead.
 class TellingServer final : public net::Transport {
  public:
   base::Result<net::HttpResponse> send(const net::HttpRequest& request, std::stop_token /*stop*/) override {

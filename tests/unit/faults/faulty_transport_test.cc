@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "faults/faulty_transport.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +24,7 @@ const net::HttpRequest kWatchNodes{.target = "/api/v1/nodes?watch=true"};
 
 class FaultyTransportTest : public ::testing::Test {
  protected:
-  // Every call suffers this.
+  // Sends the request with this fault.
   base::Result<net::HttpResponse> send(Fault fault, const net::HttpRequest& request) {
     FaultPlan plan({.seed = 5, .rate = 1, .kinds = {fault}});
     FaultyTransport transport(server_, plan, clock_, metrics_, base::Log::none());

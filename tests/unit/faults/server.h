@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 
 namespace gpupool::test {
 
-// Answers everything with 200 and counts what it did.
+// Answers everything with 200 and counts the requests it carried out.
 class Server final : public net::Transport {
  public:
   base::Result<net::HttpResponse> send(const net::HttpRequest& /*request*/,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kube/client.h"
 
 #include <gtest/gtest.h>
@@ -104,7 +105,7 @@ TEST_F(ClientTest, TypedListReadsAllPages) {
 }
 
 TEST_F(ClientTest, ATruncatedListIsNeverAShorterList) {
-  // Cut so that the cheap check passes.
+  // Cut so that it still passes the check of braces.
   transport_.answer(200, R"({"metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a"}})");
   EXPECT_EQ(list<test::Thing>(client_, "lab", {}, {}).error().code, ErrorCode::kParse);
   transport_.answer(200, R"({"items":[]})");

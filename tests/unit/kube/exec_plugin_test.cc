@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kube/config/exec_plugin.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ std::string answer(const std::string& status, const std::string& version = kV1) 
 
 class ExecPluginTest : public ::testing::Test {
  protected:
-  // A plugin that counts its runs in a file and gives tokens t1, t2, ...
+  // A plugin that counts its runs in a file and returns tokens t1, t2, ...
   std::string counting(const std::string& extra = "") const {
     return dir_.script("plugin", "echo run >> " + dir_.path("runs") + "\nn=$(wc -l < " + dir_.path("runs") +
                                      ")\nprintf '%s' '" + answer(R"({"token":"t'$n'")" + extra + "}") +

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <deque>
@@ -10,13 +11,13 @@
 
 namespace gpupool::test {
 
-// Answers with what a test scripted, in order, and keeps what was sent. A request without a scripted answer
-// gets a kTransport error that says so. Thread-safe.
+// Returns scripted answers in order and records what was sent. Without a scripted answer, a request gets a
+// kTransport error that says so. Thread-safe.
 class FakeTransport final : public net::Transport {
  public:
   void answer(int status, std::string body, std::map<std::string, std::string> headers = {});
   void fail(base::ErrorCode code);
-  // For streams: a 2xx whose body comes in these pieces, and then `end`.
+  // For streams: a 2xx answer whose body arrives in these pieces, followed by `end`.
   void pieces(std::vector<std::string> pieces, base::Result<void> end = {});
   // Called before each answer, without a lock.
   std::function<void(const net::HttpRequest&)> on_request;

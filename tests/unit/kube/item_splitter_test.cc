@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kube/item_splitter.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +19,7 @@ struct Split {
   base::Result<std::string> around = {};
 };
 
-// Fed in pieces of these sizes in turn.
+// Feeds the text in pieces of these sizes, repeatedly.
 Split split(std::string_view text, const std::vector<std::size_t>& sizes, std::size_t max = 1000) {
   ItemSplitter splitter(max);
   Split result;
@@ -144,7 +145,7 @@ std::vector<T> few(const rc::Gen<T>& one, std::size_t least = 0) {
   return all;
 }
 
-// A string of all that is special.
+// Returns a string with all special characters.
 std::string some_text() {
   std::string text = "\"";
   for (const auto& part : few(rc::gen::elementOf(
@@ -178,7 +179,7 @@ RC_GTEST_PROP(ItemSplitterProperty, CuttingTheTextDoesNotMatter, ()) {
   RC_ASSERT(found.items == items);
 }
 
-// Mutations of a good list: whatever comes of it, it does not depend on where it was cut.
+// Mutations of a valid list: the result does not depend on how the text is cut into pieces.
 RC_GTEST_PROP(ItemSplitterProperty, ABrokenListIsBrokenHoweverItIsCut, ()) {
   std::string text = R"({"metadata":{"a":[1]},"items":[{"a":"}\""},{"items":[{}]}],"b":"c"})";
   const auto changes = *rc::gen::inRange(1, 4);

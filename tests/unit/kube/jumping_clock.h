@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <mutex>
@@ -7,7 +8,7 @@
 
 namespace gpupool::test {
 
-// A clock whose waits are over at once: time jumps to the deadline. Keeps how long each wait was. For one
+// A clock whose waits end at once: its time jumps to the deadline. Records the length of each wait. For one
 // thread.
 class JumpingClock final : public base::Clock {
  public:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kube/config/run_command.h"
 
 #include <fcntl.h>
@@ -37,7 +38,7 @@ TEST(RunCommand, MergesTheEnvironment) {
   EXPECT_EQ(run_command(command, {})->out, "kept new\n1\n");
 }
 
-// Those that the test itself was started with and would pass on.
+// Counts the descriptors that the test was started with and that a program would inherit.
 std::size_t inheritable_descriptors() {
   std::size_t count = 0;
   for (int fd = 3; fd < 1024; ++fd) {
@@ -51,7 +52,7 @@ TEST(RunCommand, InheritsNoDescriptor) {
   const auto result = run_command(shell("printf '%s\n' /proc/$$/fd/*"), {});
   ASSERT_TRUE(result.has_value());
   const auto lines = static_cast<std::size_t>(std::count(result->out.begin(), result->out.end(), '\n'));
-  // 0, 1, 2 and the directory that the shell reads.
+  // 0, 1, 2, and the directory that the shell reads.
   EXPECT_LE(lines, 4 + inheritable_descriptors()) << result->out;
 }
 
@@ -89,8 +90,8 @@ TEST(RunCommand, IsCancelledWithAllItsChildren) {
   const std::string fifo = dir.path("fifo");
   ASSERT_EQ(run_command({.argv = {"mkfifo", fifo}}, {})->exit_code, 0);
   base::Result<CommandResult> result;
-  // Both the shell and its child hold the FIFO's writing end: only when both are dead does the reader see the
-  // end.
+  // Both the shell and its child have the FIFO open for writing, so the reader sees the end only after both
+  // are dead.
   std::jthread runner([&](std::stop_token stop) {
     result = run_command(shell("exec 9>" + fifo + "; echo up >&9; sleep 600 & wait"), stop);
   });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kube/sender.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ namespace {
 using base::ErrorCode;
 using namespace std::chrono_literals;
 
-// Hands out the tokens in order, one further with each invalidate.
+// Returns the tokens in order; each invalidate() moves to the next one.
 class ScriptedTokens final : public TokenSource {
  public:
   explicit ScriptedTokens(std::vector<std::string> tokens) : tokens_(std::move(tokens)) {}

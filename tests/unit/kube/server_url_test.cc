@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kube/config/server_url.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +17,7 @@ TEST(ServerUrl, KeepsHostPortAndPathWithoutASlashAtTheEnd) {
   EXPECT_EQ(check_server_url("https://[::1]", "w").value_or(""), "https://[::1]");
 }
 
-// The client could not use these, and would say so only when it is used.
+// The client cannot use these, and would report that only when it connects.
 TEST(ServerUrl, RefusesHostsAndPortsThatCannotBe) {
   for (const char* url : {"https://h:", "https://h:0", "https://h:65536", "https://h:x", "https://h:1:2",
                           "https://h:99999999999", "https://[::1", "https://[::1]x:1", "https://:6443",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/kube/temp_dir.h"
 
 #include <cstdlib>
@@ -19,7 +20,7 @@ TempDir::~TempDir() {
 
 std::string TempDir::write(const std::string& name, const std::string& text) const {
   std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
-  // By rename, as kubelet does it: readers never see half a file, and the inode changes.
+  // Written by rename, as the kubelet does: readers never see a partial file, and the inode changes.
   const std::string fresh = path(name) + ".new";
   std::ofstream(fresh, std::ios::binary) << text;
   std::filesystem::rename(fresh, path(name));

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 
 namespace gpupool::test {
 
-// A directory of its own that goes with it.
+// A new directory that is removed with this object.
 class TempDir {
  public:
   TempDir();
@@ -14,7 +15,7 @@ class TempDir {
 
   std::string path(const std::string& name) const { return path_ + "/" + name; }
   const std::string& root() const { return path_; }
-  // The file's path.
+  // Returns the path of the file.
   std::string write(const std::string& name, const std::string& text) const;
   std::string script(const std::string& name, const std::string& text) const;
 
@@ -22,7 +23,7 @@ class TempDir {
   std::string path_;
 };
 
-// Sets a variable for as long as it lives; null unsets it.
+// Sets an environment variable until it is destroyed; null unsets it.
 class ScopedEnv {
  public:
   ScopedEnv(const char* name, const char* value);

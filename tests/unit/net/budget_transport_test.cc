@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "net/budget_transport.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Keeps the last request that came through.
+// Records the last request.
 class Recorder final : public Transport {
  public:
   base::Result<HttpResponse> send(const HttpRequest& request, std::stop_token /*stop*/) override {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,8 +9,8 @@
 namespace gpupool::net {
 namespace {
 
-// libcurl's global state for the program, and no proxy of the machine's between these tests and their
-// servers.
+// libcurl's global state for this program. Removes the machine's proxy settings, so that the tests reach
+// their servers.
 class CurlEnvironment final : public testing::Environment {
  public:
   void SetUp() override {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,7 +72,7 @@ TEST(CurlPool, NewTlsMaterialMeansNewConnections) {
                              return material;
                            }},
                           "test");
-  const auto stream = [&] {  // a new connection, so the material is asked for at once
+  const auto stream = [&] {  // a new connection asks for the material at once
     (void)transport.stream({.target = "/"}, [](std::string_view) { return true; }, {});
   };
   EXPECT_EQ(get(transport), "1");
@@ -86,8 +87,8 @@ TEST(CurlPool, NewTlsMaterialMeansNewConnections) {
   EXPECT_EQ(get(transport), "4");
 }
 
-// A server that answers the first request of its first connection and closes on the second, as one does that
-// dies in between.
+// A server that answers the first request of its first connection and closes it at the second, as if it had
+// died in between.
 class DiesOnReuse {
  public:
   DiesOnReuse()
@@ -114,7 +115,7 @@ TEST(CurlPool, AWriteIsNotRepeatedWhenTheReusedConnectionDies) {
     ASSERT_FALSE(response) << method;
     EXPECT_EQ(response.error().code, ErrorCode::kTransport);
     EXPECT_EQ(dying.requests, 2) << method;
-    EXPECT_EQ(get(transport), "fine");  // and the transport goes on
+    EXPECT_EQ(get(transport), "fine");  // the transport still works
   }
 }
 
@@ -123,13 +124,13 @@ TEST(CurlPool, AWriteWithoutABodyIsNotRepeatedEither) {
   CurlTransport transport({.url = dying.server.url(), .tls = {}}, "test");
   ASSERT_EQ(get(transport), "fine");
   const auto response = transport.send({.method = "POST", .target = "/"}, {});
-  EXPECT_TRUE(response) << response.error().message;  // over a new connection from the start
+  EXPECT_TRUE(response) << response.error().message;  // uses a new connection from the start
   EXPECT_EQ(dying.requests, 2);
   EXPECT_EQ(dying.server.connections(), 2);
 }
 
-// libcurl sends this once more by itself: known, and harmless for what changes nothing or names what it
-// deletes.
+// libcurl sends this request again on its own. That is harmless for requests that change nothing or name what
+// they delete.
 TEST(CurlPool, AReadOverADeadReusedConnectionSucceeds) {
   for (const std::string method : {"GET", "DELETE"}) {
     DiesOnReuse dying;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +38,7 @@ TEST_F(CurlProxy, AnExplicitProxyIsUsedForEveryHost) {
 TEST_F(CurlProxy, HttpsGoesThroughATunnel) {
   CurlTransport transport({.url = "https://api.invalid:6443", .proxy_url = proxy_.url(), .tls = {}}, "test");
   const auto response = transport.send({.target = "/x"}, {});
-  ASSERT_FALSE(response);  // this proxy speaks no TLS behind the tunnel
+  ASSERT_FALSE(response);  // there is no TLS server behind this tunnel
   EXPECT_EQ(response.error().code, base::ErrorCode::kTransport);
   EXPECT_THAT(seen_.get_future().get(), StartsWith("CONNECT api.invalid:6443 HTTP/1.1\r\n"));
 }
@@ -51,7 +52,7 @@ TEST_F(CurlProxy, WithoutOneTheEnvironmentDecides) {
   EXPECT_EQ(response->body, "by proxy");
 }
 
-// A socks5 proxy is asked for the name, not for an address that this machine would have to know.
+// The proxy gets the name, not an address that this machine would have to resolve.
 TEST(CurlSocks, TheProxyResolvesTheName) {
   std::promise<std::string> asked;
   const ScriptedServer proxy([&](Peer& peer) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ std::string chunk(const std::string& data) {
   return size.data() + data + "\r\n";
 }
 
-// A slow server.
+// For a slow server.
 void pause(base::Duration how_long) { base::SystemClock().sleep_for(how_long, {}); }
 
 const HttpRequest kWatch{.target = "/watch", .timeout = std::nullopt};
@@ -126,8 +127,8 @@ TEST(CurlStream, WhatTheReaderThrowsComesOut) {
       std::runtime_error);
 }
 
-// The first timer of libcurl's is over after 200 ms, the next one fires after 10 s: in between only the stop
-// can end the call.
+// libcurl's first timer fires after 200 ms, the next one after 10 s; in between only the stop can end the
+// call.
 TEST(CurlStream, AStopEndsItWhileTheServerIsSilent) {
   const ScriptedServer server([](Peer& peer) {
     peer.read_request();
@@ -156,7 +157,7 @@ TEST(CurlStream, SilenceOverTheIdleLimitIsATimeout) {
     peer.wait_until_client_closes();
   });
   HttpRequest request = kWatch;
-  request.idle_timeout = 500ms;  // the first piece must come within it
+  request.idle_timeout = 500ms;  // the first piece must arrive within this time
   std::string all;
   const auto response = stream(server, request, [&](std::string_view piece) { return all += piece, true; });
   ASSERT_FALSE(response);
@@ -175,7 +176,7 @@ TEST(CurlStream, BytesKeepItAliveBeyondTheIdleLimit) {
     peer.write("0\r\n\r\n");
   });
   HttpRequest request = kWatch;
-  request.idle_timeout = 1s;  // less than the 1.5 s of the whole
+  request.idle_timeout = 1s;  // less than the 1.5 s of the whole stream
   const auto response = stream(server, request, [](std::string_view) { return true; });
   EXPECT_TRUE(response) << response.error().message;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +53,7 @@ TEST_F(CurlTls, TheGivenAuthorityIsTrustedAndNoOther) {
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, ErrorCode::kTransport);
   EXPECT_THAT(wrong.error().message, HasSubstr("certificate"));
-  EXPECT_FALSE(get(server.url(), {}));  // the system's
+  EXPECT_FALSE(get(server.url(), {}));  // only the system's CAs
   EXPECT_FALSE(get(server.url(), {.ca_pem = "no certificate"}));
 
   const auto unchecked = get(server.url(), {.insecure_skip_verify = true});
@@ -85,7 +86,7 @@ TEST_F(CurlTls, TheClientsCertificateIsShown) {
       {.ca_pem = ca, .client_cert_pem = certs_->cert("client"), .client_key_pem = certs_->key("stranger")}));
 }
 
-// The server shows the right certificate only to who asks for its name, so this sees the SNI too.
+// The server has the right certificate only for this name, so the test also covers SNI.
 TEST_F(CurlTls, TheServerNameReplacesTheUrlsHost) {
   auto arguments = with_cert("renewed");
   arguments.insert(arguments.end(), {"-servername", "kubernetes.test", "-cert2", certs_->cert_path("named"),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +9,7 @@
 
 namespace gpupool::test {
 
-// Certificates made by openssl(1) in a folder of its own, which goes with this object.
+// Certificates created by openssl(1) in a new folder, which is removed with this object.
 class TestCertificates {
  public:
   TestCertificates();
@@ -16,9 +17,9 @@ class TestCertificates {
   TestCertificates(const TestCertificates&) = delete;
   TestCertificates& operator=(const TestCertificates&) = delete;
 
-  // A certificate authority NAME.
+  // Creates a certificate authority NAME.
   void make_authority(const std::string& name);
-  // A certificate NAME for this subjectAltName ("DNS:x", "IP:127.0.0.1"), signed by an authority.
+  // Creates a certificate NAME for this subjectAltName ("DNS:x", "IP:127.0.0.1"), signed by an authority.
   void make(const std::string& name, const std::string& alt_name, const std::string& authority);
 
   std::string cert_path(const std::string& name) const { return (folder_ / (name + ".crt")).string(); }
@@ -33,7 +34,7 @@ class TestCertificates {
 // `openssl s_server -www` on 127.0.0.1: answers every GET with a page about the TLS session.
 class OpensslServer {
  public:
-  // port 0: a free one. arguments: more of s_server's.
+  // port 0: a free one. arguments: further arguments of s_server.
   OpensslServer(int port, const std::vector<std::string>& arguments);
   ~OpensslServer();
   OpensslServer(const OpensslServer&) = delete;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <atomic>
@@ -11,16 +12,16 @@
 
 namespace gpupool::test {
 
-// One accepted connection, in the hands of the script.
+// One accepted connection, controlled by the script.
 class Peer {
  public:
   Peer(int fd, int number) : fd_(fd), number_(number) {}
 
-  // Head and body (by Content-Length) of the next request; empty when the client has closed.
+  // Returns head and body (by Content-Length) of the next request; empty when the client has closed.
   std::string read_request();
-  // Fewer bytes when the client has closed.
+  // Returns fewer bytes if the client has closed.
   std::string read_exactly(std::size_t count);
-  // False when the client has closed.
+  // Returns false if the client has closed.
   bool write(std::string_view text);
   void wait_until_client_closes();
   // 1 for the server's first connection.
@@ -34,7 +35,7 @@ class Peer {
   std::string buffer_;
 };
 
-// A TCP server on 127.0.0.1 that runs a script for each connection, in a thread of its own, and closes it
+// A TCP server on 127.0.0.1 that runs a script for each connection, on a separate thread, and closes it
 // afterwards.
 class ScriptedServer {
  public:
@@ -57,11 +58,11 @@ class ScriptedServer {
   std::mutex mutex_;
   std::list<int> open_;
   bool stopping_ = false;
-  std::list<std::jthread> peers_;  // of the accept thread until it ends
+  std::list<std::jthread> peers_;  // used by the accept thread until it ends
   std::jthread acceptor_;
 };
 
-// "HTTP/1.1 200 OK" with this body and its length.
+// Returns "HTTP/1.1 200 OK" with this body and its length.
 std::string ok(std::string_view body, std::string_view more_headers = "");
 
 }  // namespace gpupool::test

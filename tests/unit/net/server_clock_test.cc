@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "net/server_clock.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ constexpr char kSameTime[] = "Fri, 02 Jan 2026 03:04:05 GMT";  // ManualClock::k
 constexpr char kTenMinutesLater[] = "Fri, 02 Jan 2026 03:14:05 GMT";
 constexpr char kTenMinutesEarlier[] = "Fri, 02 Jan 2026 02:54:05 GMT";
 
-// Answers with this date, after so long.
+// Answers with this date, after this time.
 class Server final : public Transport {
  public:
   explicit Server(test::ManualClock& clock) : clock_(clock) {}
@@ -98,7 +99,7 @@ TEST_F(ServerClockTest, RubbishAndNothingSayNothing) {
   }
 }
 
-// A list tells the time, a watch ends long after its date.
+// A list shows the current time; a watch ends long after its Date.
 TEST_F(ServerClockTest, OnlyAShortStreamSaysSomething) {
   const auto stream = [&](base::Duration takes) {
     server_.date = kTenMinutesLater;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "net/tls_cache.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +38,7 @@ TEST(TlsCache, AsksAgainWhenTheAnswerIsOldOrMustBeFresh) {
   EXPECT_EQ(first->ca_pem, "one");
   (void)cache.get(kNow + TlsCache::kMaxAge - 1ns, false);
   EXPECT_EQ(source.calls, 1);
-  EXPECT_EQ(*cache.get(kNow + TlsCache::kMaxAge, false), first);  // asked, and the same
+  EXPECT_EQ(*cache.get(kNow + TlsCache::kMaxAge, false), first);  // asked again; the answer is the same
   EXPECT_EQ(source.calls, 2);
   source.answer.ca_pem = "two";
   EXPECT_EQ(*cache.get(kNow + TlsCache::kMaxAge, false), first);

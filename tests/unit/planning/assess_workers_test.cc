@@ -1,4 +1,6 @@
-#include "planning/assess_workers.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/workers/assess_workers.h"
+#include "planning/workers/pod_end.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -66,7 +68,7 @@ struct Case {
   const char* name;
   api::Pod pod;
   WorkerState state;
-  std::string message;  // a part of it
+  std::string message;  // a part of the message
 };
 
 std::vector<Case> cases() {
@@ -200,6 +202,23 @@ TEST(AssessWorkers, ALossThatNothingExplainsIsMarked) {
   EXPECT_FALSE(unexplained(evicted(ended(pod, 137))));
 }
 
+TEST(AssessWorker, IsStuckIfOnlyAnotherNodeOrAPersonCanHelp) {
+  const auto stuck = [](const api::Pod& pod) { return assess_worker(pod, test::kWorker, 0).stuck; };
+  auto pod = make_pod();
+  EXPECT_FALSE(stuck(pod));
+  worker_of(pod).state.waiting->reason = "ImagePullBackOff";
+  EXPECT_FALSE(stuck(pod)) << "startTimeoutSeconds is for these";
+  worker_of(pod).state.waiting->reason = "CreateContainerConfigError";
+  EXPECT_TRUE(stuck(pod));
+  pod = make_pod();
+  pod.spec.node_name.clear();
+  EXPECT_FALSE(stuck(pod)) << "the scheduler has not looked yet";
+  pod.status.conditions = {{"PodScheduled", "False", "SchedulingGated", "..."}};
+  EXPECT_FALSE(stuck(pod)) << "somebody else will remove the gate";
+  pod.status.conditions = {{"PodScheduled", "False", "Unschedulable", "0/3 nodes are available"}};
+  EXPECT_TRUE(stuck(pod));
+}
+
 api::Pod collected(api::Pod pod) {
   pod.status.phase = "Failed";
   pod.status.conditions.push_back({"DisruptionTarget", "True", "DeletionByPodGC", ""});
@@ -252,7 +271,7 @@ struct Last {
   std::function<void(std::vector<api::Pod>& pods, api::Lease& lease)> change;
 };
 
-// Whatever is not on this list of one is looked at live before nodes are given back.
+// In all other cases the operator reads from the server before nodes are given back.
 TEST(SoleSuccess, IsOnePodOfAJobThatNobodyTookAway) {
   const Last table[] = {
       {"the only worker has succeeded", true, [](auto&, auto&) {}},
@@ -271,7 +290,7 @@ TEST(SoleSuccess, IsOnePodOfAJobThatNobodyTookAway) {
       {"none is there", false, [](auto& pods, auto&) { pods.clear(); }},
       {"something may run on a lost node", false,
        [](auto&, auto& lease) { lease.lost.push_back({"b", "uid-b", "uid-job.1"}); }},
-      {"no node is marked", false, [](auto&, auto& lease) { lease.slices = 3; }},
+      {"no node is marked", true, [](auto&, auto& lease) { lease.slices = 3; }},
   };
   for (const auto& row : table) {
     auto pod = ended(make_pod(), 0, exited_result(0));

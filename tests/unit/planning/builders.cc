@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/planning/builders.h"
 
 #include "api/v1alpha1/names.h"
@@ -26,7 +27,13 @@ api::Node make_node(const std::string& name, std::int64_t gpus, const std::strin
 }
 
 planning::PoolNode make_pool_node(const std::string& name, std::int64_t gpus, const std::string& model) {
-  return planning::describe_node(make_node(name, gpus, model), kGpus);
+  return make_pool_node(make_node(name, gpus, model));
+}
+
+planning::PoolNode make_pool_node(api::Node node) {
+  auto described = planning::describe_node(node, kGpus);
+  described.object = share(std::move(node));
+  return described;
 }
 
 api::GpuPool make_pool(const std::string& name) {
@@ -86,6 +93,13 @@ api::GpuJob make_job(const std::string& name, std::int64_t gpus, std::int64_t gp
   job.spec.gpus_per_worker = gpus_per_worker;
   job.spec.pod_template.text =
       R"({"spec":{"containers":[{"name":"train","image":"i","command":["python","train.py"]}]}})";
+  return job;
+}
+
+api::GpuJob with_template(api::GpuJob job, const std::string& pod, const std::string& container) {
+  job.spec.pod_template.text = R"({"spec":{"containers":[{"name":"train","image":"i","command":["train"])" +
+                               (container.empty() ? "" : "," + container) + "}]" +
+                               (pod.empty() ? "" : "," + pod) + "}}";
   return job;
 }
 

@@ -1,4 +1,5 @@
-#include "planning/choose_slices.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/slices/choose_slices.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ using Refs = std::vector<api::NodeRef>;
 
 class ChooseSlices : public testing::Test {
  protected:
-  // A node whose GPUs have so many slices free of `split`.
+  // Adds a node whose GPUs have these numbers of free slices, out of `split`.
   void add(const std::string& name, const std::vector<std::int64_t>& free, std::int64_t split = 10,
            const std::string& model = "A") {
     auto report = test::make_report(name, static_cast<std::int64_t>(free.size()), split);

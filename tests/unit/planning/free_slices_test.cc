@@ -1,4 +1,5 @@
-#include "planning/free_slices.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/slices/free_slices.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +8,7 @@
 namespace gpupool::planning {
 namespace {
 
-// A node whose GPUs have so many slices free of ten.
+// A node whose GPUs have these numbers of free slices, out of ten.
 SharedNode make_shared_node(const std::vector<std::int64_t>& free) {
   SharedNode node;
   for (const auto slices : free) {

@@ -1,4 +1,5 @@
-#include "planning/job_status.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/job/job_status.h"
 
 #include <gtest/gtest.h>
 
@@ -15,22 +16,23 @@ namespace state = api::lease_state;
 struct StatusCase {
   const char* name;
   std::string phase;
-  const char* lease;  // its state; null: none
-  std::optional<Problem> stalled;
+  const char* lease;  // state of the lease; null: no lease
+  std::optional<api::Problem> stalled;
   std::set<std::string> conditions_that_are_true;
 };
 
 std::vector<StatusCase> status_cases() {
   return {
       {"Queued", phase::kQueued, nullptr, nullopt, {"Reconciling"}},
-      {"QueuedAndStalled", phase::kQueued, nullptr, Problem{"InvalidSpec", "m"}, {"Stalled"}},
+      {"QueuedAndStalled", phase::kQueued, nullptr, api::Problem{"Forbidden", "m"}, {"Stalled"}},
+      {"Invalid", phase::kQueued, nullptr, api::Problem{"InvalidSpec", "m"}, {"Stalled"}},
       {"Taking", phase::kStarting, state::kTaking, nullopt, {"Reconciling"}},
       {"Held", phase::kStarting, state::kHeld, nullopt, {"Reconciling", "Leased"}},
       {"Running", phase::kRunning, state::kRunning, nullopt, {"Leased", "Running"}},
       {"RunningStalled",
        phase::kRunning,
        state::kRunning,
-       Problem{"SpecChanged", "m"},
+       api::Problem{"SpecChanged", "m"},
        {"Stalled", "Leased", "Running"}},
       {"Restarting", phase::kRestarting, state::kRestarting, nullopt, {"Reconciling", "Leased"}},
       {"Releasing", phase::kReleasing, state::kReleasing, nullopt, {"Reconciling"}},
@@ -61,7 +63,7 @@ TEST_P(Conditions, AgreeWithPhaseAndLease) {
     if (condition.status != "True") continue;
     are_true.insert(condition.type.string());
     if (condition.type == "Reconciling") {
-      EXPECT_EQ(condition.message, "in words");  // what kstatus shows
+      EXPECT_EQ(condition.message, "in words");  // kstatus shows this message
     }
   }
   EXPECT_EQ(are_true, wanted.conditions_that_are_true);
@@ -70,6 +72,53 @@ TEST_P(Conditions, AgreeWithPhaseAndLease) {
 
 INSTANTIATE_TEST_SUITE_P(Phases, Conditions, testing::Range<std::size_t>(0, status_cases().size()),
                          [](const auto& each) { return std::string(status_cases().at(each.param).name); });
+
+TEST(SettleStatus, IsInvalidOnlyIfSomebodyMustCorrectSomething) {
+  const auto phase_of = [](const char* reason) {
+    api::GpuJobStatus status;
+    status.phase = phase::kQueued;
+    settle_status(status, 1, api::Problem{reason, "m"}, test::at(0));
+    return status.phase;
+  };
+  for (const auto* reason : {"InvalidSpec", "InvalidTemplate", "TemplateRefused", "SliceInExclusivePool",
+                             "NameConflict", "PoolNotFound"}) {
+    EXPECT_EQ(phase_of(reason), phase::kInvalid) << reason;
+  }
+  for (const auto* reason : {"Forbidden", "CreateFailed", "WorkerChanged", "NamespaceTerminating"}) {
+    EXPECT_EQ(phase_of(reason), phase::kQueued) << reason;
+  }
+}
+
+TEST(SettleStatus, AWaitingJobHasNoNodes) {
+  for (const auto* of : {phase::kQueued, phase::kSuspended, phase::kSucceeded, phase::kFailed}) {
+    api::GpuJobStatus status;
+    status.phase = of;
+    status.node_names = "a,b";
+    settle_status(status, 1, nullopt, test::at(0));
+    const bool ended = status.phase == phase::kSucceeded || status.phase == phase::kFailed;
+    EXPECT_EQ(status.node_names, ended ? "a,b" : "") << of;
+  }
+}
+
+TEST(RequestedGpus, SaysGpusOrSlices) {
+  api::GpuJobSpec spec;
+  spec.gpus = 8;
+  spec.gpus_per_worker = 4;
+  EXPECT_EQ(requested_gpus(spec), "8");
+  spec.gpus = 4;
+  spec.gpus_per_worker = 1;
+  spec.slice = api::JobSlice{"", nullopt, 3};
+  EXPECT_EQ(requested_gpus(spec), "12 slices");
+  spec.slice = api::JobSlice{"8Gi", nullopt, nullopt};
+  EXPECT_EQ(requested_gpus(spec), "4x8Gi");
+  spec.slice = api::JobSlice{"", 30, nullopt};
+  EXPECT_EQ(requested_gpus(spec), "4x30%");
+  spec.slice = api::JobSlice{"8Gi", 30, nullopt};
+  EXPECT_EQ(requested_gpus(spec), "4x8Gi/30%");
+  spec.gpus = 1;
+  spec.slice = api::JobSlice{"", nullopt, 1};
+  EXPECT_EQ(requested_gpus(spec), "1 slice");
+}
 
 TEST(SettleStatus, CapsTheMessage) {
   api::GpuJobStatus status;
@@ -97,7 +146,8 @@ TEST(SummarizeNodes, CountsWhatDoesNotFit) {
   EXPECT_TRUE(text.ends_with(",+89")) << text;
 }
 
-// Names and UIDs of the nodes are the intent that a restarted operator goes by, so they cannot be left out.
+// Names and UIDs of the nodes tell a restarted operator which nodes it may have changed, so they cannot be
+// left out.
 std::size_t size_of_status(std::int64_t ranks, std::int64_t nodes, bool lost) {
   auto job = test::make_job("job", ranks);
   job.metadata.uid = "00000000-0000-0000-0000-000000000001";
@@ -112,9 +162,9 @@ std::size_t size_of_status(std::int64_t ranks, std::int64_t nodes, bool lost) {
     }
   }
   job.status.node_names = summarize_nodes(job.status.lease->nodes);
-  job.status.message.assign(100'000, 'x');  // what a worker printed
-  settle_status(job.status, 1, Problem{"WorkerFailed", job.status.message}, test::at(0));
-  return api::status_patch("1", job.status).size();
+  job.status.message.assign(100'000, 'x');  // output of a worker
+  settle_status(job.status, 1, api::Problem{"WorkerFailed", job.status.message}, test::at(0));
+  return api::status_update(job.metadata, job.status).size();
 }
 
 TEST(StatusSize, AThousandRanksOnNodesWithEightGpus) {

@@ -1,4 +1,5 @@
-#include "planning/job_validation.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/job/job_validation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ std::string pod_with(const std::string& container_more, const std::string& spec_
 
 struct InvalidCase {
   const char* name;
-  std::string field;  // what the message must name
+  std::string field;  // the field that the message must name
   std::function<void(api::GpuJob&)> spoil;
 };
 
@@ -32,7 +33,7 @@ InvalidCase in_template(const char* name, const std::string& field, const std::s
 std::vector<InvalidCase> invalid_cases() {
   return {
       {"UpperCaseName", "metadata.name", [](auto& job) { job.metadata.name = "Job"; }},
-      {"NameBeginsWithDigit", "metadata.name", [](auto& job) { job.metadata.name = "1job"; }},
+      {"NameBeginsWithDash", "metadata.name", [](auto& job) { job.metadata.name = "-job"; }},
       {"NameWithDot", "metadata.name", [](auto& job) { job.metadata.name = "a.b"; }},
       {"LongName", "metadata.name", [](auto& job) { job.metadata.name = std::string(46, 'a'); }},
       {"NoPool", "spec.pool", [](auto& job) { job.spec.pool = ""; }},
@@ -50,6 +51,7 @@ std::vector<InvalidCase> invalid_cases() {
       {"NoStartTimeout", "spec.startTimeoutSeconds", [](auto& job) { job.spec.start_timeout_seconds = 0; }},
       {"NegativeTtl", "spec.ttlSecondsAfterFinished",
        [](auto& job) { job.spec.ttl_seconds_after_finished = -1; }},
+      {"UnknownRendezvous", "spec.rendezvous", [](auto& job) { job.spec.rendezvous = "Port"; }},
       {"EmptySlice", "spec.slice", [](auto& job) { job.spec.slice.emplace(); }},
       {"SliceCountAndMemory", "spec.slice.count",
        [](auto& job) { job.spec.slice = api::JobSlice{"4Gi", {}, 1}; }},
@@ -65,6 +67,11 @@ std::vector<InvalidCase> invalid_cases() {
        [](auto& job) {
          job.spec.slice = api::JobSlice{"", {}, 1};
          job.spec.gpus_per_worker = 2;
+       }},
+      {"NearAndNodes", "spec.near",
+       [](auto& job) {
+         job.spec.near = api::Near{{"rack"}};
+         job.spec.nodes = {"a"};
        }},
       in_template("NoTemplate", "spec.template", ""),
       in_template("BadTemplate", "spec.template", R"({"spec":{"containers":3}})"),
@@ -96,6 +103,7 @@ std::vector<InvalidCase> invalid_cases() {
                   pod_with(R"(,"volumeMounts":[{"name":"v","mountPath":"/gpupool/x"}])")),
       in_template("OurVolume", "gpupool-launcher",
                   pod_with("", R"(,"volumes":[{"name":"gpupool-launcher"}])")),
+      in_template("OurSharedMemory", "gpupool-shm", pod_with("", R"(,"volumes":[{"name":"gpupool-shm"}])")),
       in_template("OurContainer", "gpupool-launcher",
                   pod_with("", R"(,"initContainers":[{"name":"gpupool-launcher"}])")),
       in_template("OtherGpuCount", "nvidia.com/gpu",

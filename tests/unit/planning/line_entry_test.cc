@@ -1,4 +1,5 @@
-#include "planning/line_entry.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/job/line_entry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +8,7 @@
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
-#include "planning/job_plan.h"
+#include "planning/job/plan_job.h"
 #include "tests/unit/planning/builders.h"
 
 namespace gpupool::planning {
@@ -35,15 +36,16 @@ api::GpuJob stalled(const std::string& why, const std::string& message = "the AP
 
 TEST(StandsInLine, NotWhileTheServerRefusesTheWorkers) {
   EXPECT_TRUE(stands_in_line(test::make_job()));
-  for (const char* why : {reason::kInvalidTemplate, reason::kNameConflict, reason::kForbidden,
-                          reason::kCreateFailed, reason::kWorkerChanged, reason::kNamespaceTerminating}) {
+  for (const char* why :
+       {reason::kTemplateRefused, reason::kNameConflict, reason::kForbidden, reason::kQuotaExceeded,
+        reason::kCreateFailed, reason::kWorkerChanged, reason::kNamespaceTerminating}) {
     auto job = stalled(why);
     EXPECT_FALSE(stands_in_line(job)) << why;
     job.metadata.generation = 2;
     EXPECT_TRUE(stands_in_line(job)) << why << ": somebody has changed the spec";
   }
-  EXPECT_TRUE(stands_in_line(stalled(reason::kInvalidTemplate, "spec.template.spec: no such field")))
-      << "gpupool's own word, which it says again if it is still true";
+  EXPECT_TRUE(stands_in_line(stalled(reason::kInvalidTemplate)))
+      << "found by gpupool, which finds it again if it is still true";
   auto refused = test::make_job();
   refused.status.reason = reason::kPlacementRefused;
   EXPECT_FALSE(stands_in_line(refused));
@@ -61,13 +63,13 @@ TEST(Retry, ComesEverLater) {
   EXPECT_EQ(until_retry(job, test::at(0)), seconds(300));
 }
 
-// A job in any state that holds no nodes.
+// A random job, in any state without nodes.
 api::GpuJob any_job() {
   const std::string why = *rc::gen::element<std::string>(
-      "", reason::kWaitingForNodes, reason::kInvalidTemplate, reason::kNameConflict, reason::kForbidden,
-      reason::kCreateFailed, reason::kWorkerChanged, reason::kNamespaceTerminating, reason::kPlacementRefused,
-      reason::kPoolNotFound, reason::kSuspended, reason::kSpecChanged, reason::kNodeLost,
-      reason::kInvalidSpec);
+      "", reason::kWaitingForNodes, reason::kInvalidTemplate, reason::kTemplateRefused, reason::kNameConflict,
+      reason::kForbidden, reason::kCreateFailed, reason::kWorkerChanged, reason::kNamespaceTerminating,
+      reason::kPlacementRefused, reason::kPoolNotFound, reason::kSuspended, reason::kSpecChanged,
+      reason::kNodeLost, reason::kInvalidSpec);
   auto job = *rc::gen::arbitrary<bool>() ? stalled(why) : test::make_job();
   job.status.reason = why;
   job.status.phase = *rc::gen::element<std::string>("", phase::kQueued, phase::kSuspended, phase::kSucceeded,
@@ -97,13 +99,18 @@ api::GpuJob any_job() {
   return job;
 }
 
-// Carries out what plan_job says, where nothing but the job is there. Whether the job takes the node that it
-// was given; it is asked about once.
-bool takes(api::GpuJob job, base::WallTime now, const Verdict& given) {
-  const auto pool = test::make_pool();
+// Executes the steps of plan_job in a cluster with nothing but the job, and records whether the job takes the
+// node that it gets.
+struct Asked {
+  bool asks = false;
+  bool takes = false;
+};
+Asked ask(api::GpuJob job, base::WallTime now, const Verdict& given) {
+  const auto pool = std::make_shared<const api::GpuPool>(test::make_pool());
+  Asked asked;
   bool rehearsed = false;
   for (int steps = 0; steps < 10; ++steps) {
-    Observation seen{.job = job, .pool = &pool};
+    Observation seen{.job = job, .pool = pool};
     seen.node = [](const std::string& name) -> std::shared_ptr<const api::Node> {
       auto node = test::make_node(name);
       for (auto& condition : node.status.conditions) {
@@ -113,35 +120,35 @@ bool takes(api::GpuJob job, base::WallTime now, const Verdict& given) {
     };
     seen.now = now;
     seen.rehearsal.done = rehearsed;
-    if (asks_for_nodes(seen)) seen.verdict = given;
+    seen.first_rehearsal.done = true;
+    if (asked.asks) seen.verdict = given;
     const auto next = plan_job(seen);
     if (const auto* write = std::get_if<step::WriteStatus>(&next)) {
       job.status = write->status;
-      if (job.status.lease && !job.status.lease->nodes.empty()) return true;
+      if (job.status.lease && !job.status.lease->nodes.empty()) return {asked.asks, true};
     } else if (std::holds_alternative<step::AddFinalizer>(next)) {
       job.metadata.finalizers.emplace_back(api::kLease);
     } else if (std::holds_alternative<step::Rehearse>(next)) {
       rehearsed = true;
+    } else if (std::holds_alternative<step::AskQueue>(next)) {
+      asked.asks = true;
     } else {
-      return false;
+      return asked;
     }
   }
-  return false;
+  return asked;
 }
 
-// Nodes that the queue keeps for a job are used at once, or nobody else could use them meanwhile.
+// A job must use nodes that are granted to it at once, because no other job can use them meanwhile.
 RC_GTEST_PROP(StandsInLine, OnlyAJobThatTakesWhatItIsGiven, ()) {
   const auto job = any_job();
   const auto now = test::at(*rc::gen::inRange(0, 2000));
   const bool late = job.spec.active_deadline_seconds && now >= *job.status.start_time + seconds(100);
-  if (late) return;  // it ends at this very moment
+  if (late) return;  // its deadline passes at this moment
   Verdict given;
   given.nodes = {{"a", "uid-a"}};
-  Observation seen{.job = job};
-  const auto pool = test::make_pool();
-  seen.pool = &pool;
-  seen.now = now;
-  if (stands_in_line(job) || asks_for_nodes(seen)) RC_ASSERT(takes(job, now, given));
+  const auto asked = ask(job, now, given);
+  if (stands_in_line(job) || asked.asks) RC_ASSERT(asked.takes);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-#include "planning/manifests.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/workers/manifests.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,7 +49,7 @@ Made make(std::int64_t gpus, std::int64_t gpus_per_worker = 1, const std::string
   return {made.service.empty() ? Json() : Json::parse(made.service), std::move(workload), std::move(pod)};
 }
 
-// The launcher's own arguments: all before "--".
+// Returns the launcher's own arguments: all before "--".
 std::vector<std::string> launcher_flags(const Json& pod) {
   std::vector<std::string> flags;
   for (const auto& word : pod["containers"][0]["command"]) {
@@ -98,6 +99,20 @@ TEST(Manifests, GangIsAStatefulSetAndAHeadlessService) {
       << "set by the pod, so envFrom cannot set it";
 }
 
+TEST(Manifests, WorkersWithoutARendezvousDoNotWaitForRank0) {
+  const auto flags_of = [](std::int64_t gpus, const char* rendezvous) {
+    auto job = test::make_job("job", gpus);
+    job.spec.rendezvous = rendezvous;
+    job.status.lease = test::make_lease(job, api::lease_state::kHeld, {"a"}, 3);
+    return launcher_flags(Json::parse(make_manifests(job, kOptions).workload)["spec"]["template"]["spec"]);
+  };
+  const auto does_not_wait = testing::Contains("--master-timeout=0");
+  EXPECT_THAT(flags_of(2, api::rendezvous::kNone), does_not_wait);
+  EXPECT_THAT(flags_of(2, api::rendezvous::kMasterPort), testing::Not(does_not_wait));
+  EXPECT_THAT(flags_of(1, api::rendezvous::kNone), testing::Not(does_not_wait))
+      << "there is nobody to wait for";
+}
+
 TEST(Manifests, EverythingIsNamedLabelledAndOwned) {
   const auto made = make(2);
   for (const auto& object : {made.service, made.workload}) {
@@ -119,7 +134,7 @@ TEST(Manifests, PodsCarryOurFinalizerAndNobodyElses) {
   EXPECT_EQ(metadata["labels"][api::kLease], "uid-job.3");
 }
 
-// That a node is not ready, as long as the pool has patience.
+// Tolerates that a node is not ready, without a time limit.
 Json outlasting(const std::string& taint) {
   return {{"key", "node.kubernetes.io/" + taint}, {"operator", "Exists"}, {"effect", "NoExecute"}};
 }
@@ -158,7 +173,9 @@ TEST(Manifests, TheRestOfTheTemplateStays) {
   const auto pod = make(1, 1, kTemplate).pod;
   EXPECT_EQ(pod["containers"][0]["unknownField"], Json({{"kept", true}}));
   EXPECT_EQ(environment(pod)["MINE"], "1");
-  EXPECT_EQ(pod["containers"][1], Json({{"name", "side"}, {"command", {"side"}}}));
+  EXPECT_EQ(pod["containers"][1]["command"], Json({"side"}));
+  EXPECT_EQ(pod["containers"][1].at("volumeMounts")[0]["mountPath"], "/dev/shm");
+  EXPECT_EQ(pod["initContainers"][0]["volumeMounts"].size(), 1U) << "the launcher needs no shared memory";
   ASSERT_EQ(pod["initContainers"].size(), 2U);
   EXPECT_EQ(pod["initContainers"][0]["name"], kLauncherName);
   EXPECT_EQ(pod["initContainers"][0]["image"], "launcher:1");

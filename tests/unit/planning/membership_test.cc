@@ -1,4 +1,5 @@
-#include "planning/membership.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/nodes/membership.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,16 +26,16 @@ std::vector<std::string> names(const Members& members) {
   return all;
 }
 
-// By name of the pool.
+// Returns the members by name of the pool.
 std::map<std::string, Members> assign_members(const std::vector<std::shared_ptr<const api::GpuPool>>& pools,
                                               const std::vector<std::shared_ptr<const api::Node>>& nodes) {
   const Membership membership(pools);
   std::map<std::string, Members> members;
   for (const auto& pool : pools) members[pool->metadata.name];
   for (const auto& node : nodes) {
-    const auto placement = membership.place(*node);
-    if (placement.pool) members[placement.pool->metadata.name].nodes.push_back(node);
-    for (const auto& exclusion : placement.excluded) {
+    const auto found = membership.of(*node);
+    if (found.pool) members[found.pool->metadata.name].nodes.push_back(node);
+    for (const auto& exclusion : found.excluded) {
       auto& mine = members[exclusion.pool];
       mine.excluded.push_back({node->metadata.name, exclusion.why});
       mine.in_older_pool = mine.in_older_pool || exclusion.older_pool;
@@ -80,7 +81,7 @@ TEST(AssignMembers, ReportsNodesWhoseNameDoesNotMatch) {
   EXPECT_FALSE(members.at("lab").in_older_pool);
 }
 
-// Exponential for an engine that backtracks: this test would not end.
+// An engine that backtracks would need exponential time, and this test would not end.
 TEST(AssignMembers, PatternMadeToBacktrackIsHarmless) {
   auto pool = make_pool();
   pool.spec.node_name_pattern = "^(a+)+$";

@@ -1,4 +1,6 @@
-#include "planning/node_gpus.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/nodes/node_gpus.h"
+#include "planning/nodes/lease_marks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,6 +33,50 @@ TEST(DescribeNode, ReadsOurLabelsBeforeNvidias) {
   node.metadata.labels[api::kGpuMemoryLabel] = "24Gi";
   EXPECT_EQ(describe(node).model, "O");
   EXPECT_EQ(describe(node).memory, 24 * kGiB);
+}
+
+TEST(DescribeNode, ReadsTheLabelsOfAmdForItsResources) {
+  auto node = make_node("a");
+  node.metadata.labels = {{"amd.com/gpu.product-name", "AMD_Instinct_MI300X_OAM"},
+                          {"amd.com/gpu.vram", "192G"},
+                          {api::kNvidiaModelLabel, "N"},
+                          {api::kNvidiaMemoryLabel, "16384"}};
+  const auto amd = describe_node(node, "amd.com/gpu");
+  EXPECT_EQ(amd.model, "AMD_Instinct_MI300X_OAM");
+  EXPECT_EQ(amd.memory, 192 * kGiB) << "AMD's G is a GiB";
+  EXPECT_EQ(describe(node).model, "N") << "a node may have GPUs of both";
+  EXPECT_EQ(describe(node).memory, 16 * kGiB);
+  node.metadata.labels[api::kGpuModelLabel] = "O";
+  node.metadata.labels[api::kGpuMemoryLabel] = "24Gi";
+  EXPECT_EQ(describe_node(node, "amd.com/gpu").model, "O");
+  EXPECT_EQ(describe_node(node, "amd.com/gpu").memory, 24 * kGiB);
+}
+
+TEST(DescribeNode, ThePartOfADividedAmdCardHasUnknownMemory) {
+  auto node = make_node("a");
+  node.metadata.labels = {{"amd.com/gpu.vram", "192G"}, {"amd.com/compute-memory-partition", "cpx_nps4"}};
+  EXPECT_EQ(describe_node(node, "amd.com/cpx_nps4").memory, 0);
+  node.metadata.labels["amd.com/compute-memory-partition"] = "spx_nps1";
+  EXPECT_EQ(describe_node(node, "amd.com/gpu").memory, 192 * kGiB);
+  for (const auto* wrong : {"", "G", "many", "-1G", "192", "192Gi"}) {
+    node.metadata.labels["amd.com/gpu.vram"] = wrong;
+    EXPECT_EQ(describe_node(node, "amd.com/gpu").memory, 0) << wrong;
+  }
+  node.metadata.labels["amd.com/gpu.vram"] = "9223372036854775807G";
+  EXPECT_GT(describe_node(node, "amd.com/gpu").memory, 1024 * kGiB);
+}
+
+TEST(DescribeNode, ReadsTheLabelsOfIntelForItsResources) {
+  auto node = make_node("a");
+  node.metadata.labels = {{"gpu.intel.com/product", "Max_1550"},
+                          {"gpu.intel.com/memory.max", std::to_string(4 * 128 * kGiB)},
+                          {"gpu.intel.com/millicores", "4000"}};
+  for (const auto* resource : {"gpu.intel.com/i915", "gpu.intel.com/xe"}) {
+    EXPECT_EQ(describe_node(node, resource).model, "Max_1550");
+    EXPECT_EQ(describe_node(node, resource).memory, 128 * kGiB) << "the label is the sum of all GPUs";
+  }
+  node.metadata.labels.erase("gpu.intel.com/millicores");
+  EXPECT_EQ(describe_node(node, "gpu.intel.com/xe").memory, 0) << "of an unknown number of GPUs";
 }
 
 TEST(DescribeNode, AnAbsurdAmountOfMemoryIsMuchAndNotNegative) {

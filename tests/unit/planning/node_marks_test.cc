@@ -1,4 +1,5 @@
-#include "planning/node_marks.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/nodes/node_marks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,11 @@
-#include "planning/pod_security.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/workers/pod_security.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "api/v1alpha1/reasons.h"
-#include "planning/job_validation.h"
+#include "planning/job/job_validation.h"
 #include "tests/unit/planning/builders.h"
 
 namespace gpupool::planning {
@@ -16,8 +17,8 @@ constexpr char kPod[] = R"(,"containers":[{"name":"w","command":["x"]}])";
 
 struct Field {
   const char* name;
-  std::string named;  // what the refusal says
-  std::string spec;   // of the pod
+  std::string named;  // a part of the message
+  std::string spec;   // fields of the pod
   std::string annotations = "{}";
 };
 

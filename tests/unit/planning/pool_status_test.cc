@@ -1,4 +1,6 @@
-#include "planning/pool_status.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/pool/pool_status.h"
+#include "planning/nodes/pool_validation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -67,6 +69,74 @@ TEST_F(SharedStatus, SaysWhichGpusAreLeftOut) {
   EXPECT_EQ(counted.slices, (api::PoolSliceCounts{10, 10}));
   EXPECT_THAT(counted.excluded, ElementsAre(api::ExcludedNode{"a", "no driver"},
                                             api::ExcludedNode{"b", "GPU 0 is not healthy: Xid79"}));
+}
+
+class ExclusiveReadiness : public testing::Test {
+ protected:
+  api::Condition ready() const {
+    std::vector<PoolNode> nodes;
+    for (const auto& node : nodes_) nodes.push_back(describe_node(node, pool_.spec.gpus.resource_name));
+    const auto status = make_pool_status(pool_, members_, nodes, {}, test::at(0));
+    return *api::find_condition(status.conditions, "Ready");
+  }
+  std::string why() const { return ready().status == "False" ? ready().message.string() : "ready"; }
+
+  api::GpuPool pool_ = test::make_pool();
+  Members members_;
+  std::vector<api::Node> nodes_;
+};
+
+TEST_F(ExclusiveReadiness, CountsNodes) {
+  nodes_ = {test::make_node("a", 2)};
+  EXPECT_EQ(ready().message, "1 node");
+  nodes_.push_back(test::make_node("b", 0));
+  EXPECT_EQ(ready().message, "2 nodes");
+  EXPECT_EQ(ready().status, "True");
+}
+
+TEST_F(ExclusiveReadiness, NeedsANodeThatItsSelectorMatches) {
+  pool_.spec.node_selector.match_labels = {{"pool", "lab"}, {"zone", "b"}};
+  EXPECT_EQ(why(),
+            "no node matches spec.nodeSelector (pool=lab,zone=b); to add one: kubectl label node NAME "
+            "pool=lab zone=b");
+  pool_.spec.node_selector.match_expressions = {{"gpu", "In", {"x", "y"}}, {"old", "DoesNotExist", {}}};
+  EXPECT_EQ(why(), "no node matches spec.nodeSelector (pool=lab,zone=b,gpu in (x,y),!old)");
+  EXPECT_EQ(ready().reason, api::reason::kNoMatchingNodes);
+  pool_.spec.node_selector = {};
+  EXPECT_EQ(why(), "the cluster has no nodes");
+}
+
+TEST_F(ExclusiveReadiness, NeedsANodeThatIsNotExcluded) {
+  members_.excluded = {{"a", "belongs to the older pool lab"}};
+  members_.in_older_pool = true;
+  EXPECT_EQ(why(),
+            "1 node matches spec.nodeSelector, and it cannot be used: a: belongs to the older pool lab");
+  EXPECT_EQ(ready().reason, api::reason::kNodesInOlderPool);
+}
+
+TEST_F(ExclusiveReadiness, NeedsMatchingGpus) {
+  nodes_ = {test::make_node("a", 0), test::make_shared_member("b", 20), test::make_node("c", 0),
+            test::make_node("d", 0)};
+  members_.excluded = {{"0", "name does not match spec.nodeNamePattern"}};
+  EXPECT_EQ(
+      why(),
+      "4 nodes match spec.nodeSelector, and none can be used: a: has no allocatable nvidia.com/gpu; "
+      "b: has no allocatable nvidia.com/gpu, but gpupool.dev/vgpu: its GPUs are cut into slices. Set "
+      "spec.sharing of the pool, or deviceSplitCount: 1 for the node in the device plugin's configuration; "
+      "c: has no allocatable nvidia.com/gpu; and 1 more, see status.excluded");
+  EXPECT_EQ(ready().reason, api::reason::kNoMatchingGpus);
+  nodes_.push_back(test::make_node("e", 1));
+  EXPECT_EQ(why(), "ready");
+}
+
+TEST_F(SharedStatus, IsReadyOnlyWithAReport) {
+  const auto nodes = std::vector{describe_shared_node(members_[0], nullptr, pool_, {})};
+  const auto status = make_pool_status(pool_, {}, nodes, {}, test::at(0));
+  const auto* ready = api::find_condition(status.conditions, "Ready");
+  EXPECT_EQ(ready->status, "False");
+  EXPECT_EQ(ready->message,
+            "1 node matches spec.nodeSelector, and it cannot be used: a: has no GpuNode report; does "
+            "gpupool-device-plugin run there?");
 }
 
 TEST(ValidatePool, TheNameOfASharingPoolIsATaintValue) {

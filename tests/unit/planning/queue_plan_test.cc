@@ -1,4 +1,5 @@
-#include "planning/queue_plan.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/queue/queue_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "api/v1alpha1/reasons.h"
-#include "planning/replace_nodes.h"
+#include "planning/queue/replace_nodes.h"
 #include "tests/support/whole_queue.h"
 #include "tests/unit/planning/builders.h"
 #include "tests/unit/planning/choose_once.h"
@@ -79,7 +80,7 @@ TEST_F(Queue, SmallJobsDoNotStarveALargeOne) {
   EXPECT_THAT(verdict("small"), WaitsBehindOthers());
 }
 
-// Else everybody in a long line would be told anew whenever a job ends.
+// Otherwise the status of every waiting job would be written again whenever a job ends.
 TEST_F(Queue, WhoWaitsIsToldTheSameWhateverIsFree) {
   add(make_job("large", 3, 1));
   add(make_job("small", 1, 2));
@@ -97,7 +98,19 @@ TEST_F(Queue, WhatNeverFitsHoldsNobodyUp) {
   add(make_job("huge", 3, 1));
   add(make_job("small", 1, 2));
   EXPECT_EQ(verdict("huge").reason, reason::kTooLarge);
+  EXPECT_THAT(verdict("huge").message,
+              testing::EndsWith("for 3 workers with 1 GPU each: there is room for 2"));
   EXPECT_THAT(names(verdict("small").nodes), ElementsAre("a"));
+}
+
+TEST_F(Queue, ToldHowMuchTheLargestNodeHas) {
+  auto large = make_job("large", 4);
+  large.spec.gpus_per_worker = 4;
+  add(large);
+  EXPECT_THAT(verdict("large").message,
+              testing::EndsWith("for 1 worker with 4 GPUs: the largest node has 1 GPU"));
+  nodes_.clear();
+  EXPECT_THAT(verdict("large").message, testing::EndsWith("for 1 worker with 4 GPUs: it has no nodes"));
 }
 
 TEST_F(Queue, NamedNodesAreTakenExactly) {
@@ -135,6 +148,8 @@ TEST_F(Queue, NoNodeHasTheModelThePoolAsksFor) {
   pool_.spec.gpus.models = {"B"};
   add(make_job("job", 1));
   EXPECT_EQ(verdict("job").reason, reason::kNoMatchingModel);
+  EXPECT_THAT(verdict("job").message,
+              HasSubstr("asks for: a: GPU model A is not in spec.gpus.models; b: GPU"));
 }
 
 TEST_F(Queue, HomogeneousPoolNeverMixesModels) {
@@ -164,7 +179,7 @@ TEST_F(Queue, ForeignTaintsNeedAToleration) {
   EXPECT_THAT(names(verdict("tolerant").nodes), ElementsAre("a"));
 }
 
-// A long queue is answered by demand, not job by job.
+// A plan answers demands, not single jobs.
 TEST_F(Queue, WhoAsksForTheSameIsToldTheSame) {
   nodes_[0].leased = true;
   for (int i = 0; i < 4; ++i) add(make_job("j" + std::to_string(i), 2, i));
@@ -206,7 +221,7 @@ TEST(ReplaceNodes, KeepsToOneModelInAHomogeneousPool) {
   EXPECT_THAT(names(replace_nodes(pool, nodes, test::make_job("job", 2), {"a"})), ElementsAre("a", "c"));
 }
 
-// A plan hands out nodes without looking at all of them for each job.
+// A plan grants nodes without examining all nodes for each job.
 RC_GTEST_PROP(QueueProperty, EachGetsWhatIsBestOfWhatIsLeft, ()) {
   auto pool = make_pool();
   pool.spec.gpus.homogeneous = *rc::gen::arbitrary<bool>();
@@ -227,7 +242,7 @@ RC_GTEST_PROP(QueueProperty, EachGetsWhatIsBestOfWhatIsLeft, ()) {
   const auto verdicts = test::plan_queue(pool, nodes, test::line_of(jobs));
   for (const auto& job : jobs) {
     const auto& verdict = verdicts.at(job->metadata.key());
-    if (verdict.nodes.empty()) break;  // from here on nodes are kept
+    if (verdict.nodes.empty()) break;  // later nodes are reserved
     std::vector<const PoolNode*> left;
     for (const auto& node : nodes) {
       if (!node.leased) left.push_back(&node);
@@ -272,7 +287,7 @@ RC_GTEST_PROP(QueueProperty, GrantsOnlyUsableNodesAndEachOnce, ()) {
       const auto& node = by_name.at(ref.name);
       RC_ASSERT(granted.insert(ref.name).second);
       RC_ASSERT(node.usable() && !node.leased && node.foreign_taints.empty());
-      slots += worker_slots(node, 1);
+      slots += worker_slots(node, 1, {});
     }
     RC_ASSERT(verdict.nodes.empty() || slots >= job->spec.gpus);
   }

@@ -1,4 +1,5 @@
-#include "planning/shared_node.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/slices/shared_node.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,7 +45,7 @@ TEST_F(SharedMember, PodsInTheReportHoldTheSlicesOfTheirGpu) {
   occupants_.pods = {{"ns", "mine", 3}};
   const auto node = describe();
   EXPECT_EQ(node.gpus[0].free, 10);
-  EXPECT_EQ(node.gpus[1].free, 5) << "a stranger's pod counts as well";
+  EXPECT_EQ(node.gpus[1].free, 5) << "a foreign pod counts too";
   EXPECT_THAT(node.claims, IsEmpty());
   EXPECT_EQ(node.held, 5);
 }
@@ -86,7 +87,7 @@ TEST_F(SharedMember, AllItsGpusMayBeSick) {
 
 TEST_F(SharedMember, SlicesThatAreSickAreNotFree) {
   test::show_pod(report_, 0, "old", 3);
-  gpu(0).slices.free = 0;  // the GPU is about to be cut anew: only what is in use is left
+  gpu(0).slices.free = 0;  // the GPU will be cut again: only slices in use are left
   EXPECT_EQ(describe().gpus[0].healthy_slices, 3);
   EXPECT_EQ(describe().gpus[0].free, 0);
   occupants_.ended = {{"ns", "old"}};
@@ -138,7 +139,7 @@ TEST_F(SharedMember, NeedsTheMarksOfItsPool) {
   EXPECT_EQ(describe().node.foreign_taints.size(), 1U) << "another pool's taint keeps workers away";
 }
 
-// A kubelet may use any GPU that it offers, so one that breaks the promise spoils its node.
+// A kubelet may use any GPU that it advertises, so one GPU that is cut differently excludes its node.
 TEST_F(SharedMember, AGpuThatIsCutOtherwiseSpoilsTheNode) {
   auto& promised = *pool_.spec.sharing;
   promised = {.device_split_count = 10, .device_memory_scaling = 1.0, .device_core_scaling = 1.0};
@@ -157,7 +158,7 @@ TEST_F(SharedMember, AGpuThatIsCutOtherwiseSpoilsTheNode) {
   gpu(1).slices.cores = 10;
   EXPECT_THAT(describe().unusable, HasSubstr("GPU 1"));
   gpu(1).health = "Unhealthy";
-  EXPECT_EQ(describe().unusable, "") << "a sick one is not used by anybody";
+  EXPECT_EQ(describe().unusable, "") << "an unhealthy one is not used by anybody";
 }
 
 TEST_F(SharedMember, ModelAndMemoryAreThePoolsToChoose) {
@@ -170,7 +171,7 @@ TEST_F(SharedMember, ModelAndMemoryAreThePoolsToChoose) {
   EXPECT_THAT(describe().unusable, HasSubstr("memory is below 16Gi"));
 }
 
-// Whoever owns a node writes its report, and anybody's pod may carry a label.
+// The owner of a node can write its report, and any pod can have a label.
 TEST_F(SharedMember, AbsurdNumbersDoNotTurnIntoFreeSlices) {
   constexpr auto kHuge = std::numeric_limits<std::int64_t>::max();
   for (const char* name : {"huge", "huge-too"}) gpu(0).pods.push_back({"ns", name, kHuge});

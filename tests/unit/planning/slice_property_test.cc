@@ -1,5 +1,6 @@
-// Many jobs on shared GPUs, told to the operator late and in any order: whatever it grants, a kubelet has a
-// GPU for every worker when it comes.
+// SPDX-License-Identifier: Apache-2.0
+// Many jobs on shared GPUs. The operator gets the changes late and in any order, but whatever it grants, the
+// kubelet has a GPU for each worker that arrives.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -9,8 +10,8 @@
 #include <optional>
 #include <utility>
 
-#include "planning/free_slices.h"
-#include "planning/plan_slices.h"
+#include "planning/queue/slice_plan.h"
+#include "planning/slices/free_slices.h"
 #include "tests/support/whole_queue.h"
 #include "tests/unit/planning/builders.h"
 
@@ -23,7 +24,7 @@ struct Worker {
   std::string job;
   std::string node;
   std::int64_t slices = 0;
-  std::map<std::size_t, std::int64_t> on;  // GPU -> slices, in truth
+  std::map<std::size_t, std::int64_t> on;  // GPU -> slices, the true state
   bool ended = false;
   bool seen_bound = false;
   bool seen_ended = false;
@@ -35,7 +36,7 @@ struct Held {
   std::vector<api::NodeRef> nodes;
 };
 
-// Truth on one side, what the operator has been told on the other.
+// The true state, and the state that the operator knows.
 class SharedWorld {
  public:
   SharedWorld() {
@@ -48,7 +49,7 @@ class SharedWorld {
   }
 
   void step() {
-    // Often what keeps the world going, seldom what is rare in life.
+    // Weights: frequent for normal steps, low for rare events.
     switch (*rc::gen::weightedElement<int>(
         {{3, 0}, {3, 1}, {5, 2}, {1, 3}, {2, 4}, {3, 5}, {2, 6}, {6, 7}, {3, 8}})) {
       case 0:
@@ -59,7 +60,7 @@ class SharedWorld {
         return bind();
       case 3:
         sent_.erase(pick_node());
-        return;  // lost on its way
+        return;  // the report is lost
       case 4:
         return send();
       case 5:
@@ -153,7 +154,7 @@ class SharedWorld {
     });
   }
 
-  // A worker comes to any node that has a place reserved for it, and to any GPU there.
+  // Binds a worker to any node with a reserved place, and to any GPU there.
   void bind() {
     std::vector<std::pair<std::string, std::string>> open;
     for (const auto& [job, held] : held_) {
@@ -183,7 +184,7 @@ class SharedWorld {
     workers_[job + "-" + std::to_string(count(job, ""))] = worker;
   }
 
-  // Reports are taken at one moment and arrive at another.
+  // A report is made at one moment and arrives at another.
   void send() {
     const auto node = pick_node();
     if (!sent_[node]) sent_[node] = snapshot(node);
@@ -213,7 +214,7 @@ class SharedWorld {
     worker->seen_bound = true;
   }
 
-  // A job whose workers have all been seen to end gives back.
+  // A job whose workers have all been seen to end gives its slices back.
   void release() {
     std::erase_if(held_, [&](const auto& entry) {
       const auto& [job, held] = entry;

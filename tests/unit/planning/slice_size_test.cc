@@ -1,4 +1,5 @@
-#include "planning/slice_size.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/slices/slice_size.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -15,7 +16,7 @@ const SliceSize kTenth{10, 1600, 10};
 std::int64_t slices(const api::JobSlice& slice, const SliceSize& size = kTenth) {
   auto job = test::make_job();
   job.spec.slice = slice;
-  return slices_for(need_of(job.spec), size);
+  return slices_for(need_of(job.spec, false), size);
 }
 
 TEST(SlicesFor, IsTheLeastThatSatisfiesMemoryAndCores) {
@@ -38,16 +39,16 @@ TEST(SlicesFor, AGpuThatIsTooSmallNeedsMoreThanItHas) {
 
 TEST(SlicesFor, WholeGpusAreAllTheirSlices) {
   const auto job = test::make_job("job", 4, 2);
-  EXPECT_EQ(slices_for(need_of(job.spec), kTenth), 20);
+  EXPECT_EQ(slices_for(need_of(job.spec, false), kTenth), 20);
 }
 
 TEST(SliceNeed, IsToldInWords) {
   auto job = test::make_job("job", 2);
-  EXPECT_EQ(need_of(job.spec).text(), "1 whole GPU");
+  EXPECT_EQ(need_of(job.spec, false).text(), "1 whole GPU");
   job.spec.slice = api::JobSlice{"4Gi", 30, {}};
-  EXPECT_EQ(need_of(job.spec).text(), "slices of 4Gi and 30 % cores");
+  EXPECT_EQ(need_of(job.spec, false).text(), "slices of 4Gi and 30 % cores");
   job.spec.slice = api::JobSlice{"", {}, 3};
-  EXPECT_EQ(need_of(job.spec).text(), "3 slices");
+  EXPECT_EQ(need_of(job.spec, false).text(), "3 slices");
 }
 
 RC_GTEST_PROP(SlicesForProperty, NoFewerWouldDo, ()) {

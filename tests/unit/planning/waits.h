@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <gmock/gmock.h>
 
 #include "api/v1alpha1/reasons.h"
-#include "planning/verdict.h"
+#include "planning/queue/verdict.h"
 
-// What a job that waits for nodes is told.
+// Matches the answer to a job that waits for nodes.
 namespace gpupool::test {
 
 inline testing::Matcher<const planning::Verdict&> waits_with(const testing::Matcher<std::string>& message) {

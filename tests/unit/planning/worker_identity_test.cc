@@ -1,4 +1,5 @@
-#include "planning/worker_identity.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/workers/worker_identity.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +9,7 @@
 namespace gpupool::planning {
 namespace {
 
-// A job in its second lease, whose pods "uid-ours" makes; its pod, and what the pod's controller looks like.
+// A job in its second lease, whose pods are created by "uid-ours"; one of its pods, and the pod's controller.
 struct Claim {
   Claim() {
     job.status.lease = test::make_lease(job, api::lease_state::kRunning, {"a"}, 2);

@@ -1,4 +1,5 @@
-#include "planning/worker_result.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/workers/worker_result.h"
 
 #include <gtest/gtest.h>
 

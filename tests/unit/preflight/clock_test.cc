@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "checks/clock.h"
 
 #include <gtest/gtest.h>
 
-#include "gather/clock.h"
+#include "probes/clock.h"
 #include "tests/unit/preflight/judged.h"
 
 namespace gpupool {
@@ -36,23 +37,23 @@ TEST(JudgeClock, ComparesWithTheApiServer) {
 }
 
 TEST(ParseHttpDate, ReadsTheOneFormThatServersSend) {
-  const auto at = gather::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT");
+  const auto at = probes::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT");
   ASSERT_TRUE(at);
   EXPECT_EQ(std::chrono::system_clock::to_time_t(*at), 784111777);
-  EXPECT_FALSE(gather::parse_http_date(""));
-  EXPECT_FALSE(gather::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT+1"));
-  EXPECT_FALSE(gather::parse_http_date("1994-11-06T08:49:37Z"));
+  EXPECT_FALSE(probes::parse_http_date(""));
+  EXPECT_FALSE(probes::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT+1"));
+  EXPECT_FALSE(probes::parse_http_date("1994-11-06T08:49:37Z"));
 }
 
 // A Date of 100 s stands for all times before 101 s.
 TEST(AheadOf, IsTheLeastThatExplainsTheAnswer) {
   const auto at = [](int ms) { return base::WallTime(milliseconds(ms)); };
   const auto date = at(100000);
-  EXPECT_EQ(gather::ahead_of(date, at(100200), at(100300)), milliseconds(0));
-  EXPECT_EQ(gather::ahead_of(date, at(99000), at(100500)), milliseconds(0));
-  EXPECT_EQ(gather::ahead_of(date, at(101000), at(101001)), milliseconds(0));
-  EXPECT_EQ(gather::ahead_of(date, at(103500), at(103900)), milliseconds(2500));
-  EXPECT_EQ(gather::ahead_of(date, at(90000), at(95000)), milliseconds(-5000));
+  EXPECT_EQ(probes::ahead_of(date, at(100200), at(100300)), milliseconds(0));
+  EXPECT_EQ(probes::ahead_of(date, at(99000), at(100500)), milliseconds(0));
+  EXPECT_EQ(probes::ahead_of(date, at(101000), at(101001)), milliseconds(0));
+  EXPECT_EQ(probes::ahead_of(date, at(103500), at(103900)), milliseconds(2500));
+  EXPECT_EQ(probes::ahead_of(date, at(90000), at(95000)), milliseconds(-5000));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-#include "gather/host_root.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/host_root.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@
 #include "kube/config/spawn.h"
 #include "tests/unit/preflight/temporary_root.h"
 
-namespace gpupool::gather {
+namespace gpupool::probes {
 namespace {
 
 TEST(HostRoot, FollowsLinksAsTheMachineMeansThem) {
@@ -55,12 +56,13 @@ TEST(HostRoot, KnowsASocketThatAnswers) {
   EXPECT_FALSE(root.socket(folder + "/file").answers);
   EXPECT_FALSE(root.socket(folder + "/none").exists);
 
-  const kube::Fd directory(::open((machine.folder() + folder).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const base::UniqueFd directory(
+      ::open((machine.folder() + folder).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   const std::string name = "/proc/self/fd/" + std::to_string(directory.get()) + "/sock";
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::ranges::copy(name, address.sun_path);
-  kube::Fd server(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  base::UniqueFd server(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   ASSERT_EQ(::bind(server.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   EXPECT_FALSE(root.socket(folder + "/sock").answers);  // nobody listens yet
   ASSERT_EQ(::listen(server.get(), 1), 0);
@@ -71,4 +73,4 @@ TEST(HostRoot, KnowsASocketThatAnswers) {
 }
 
 }  // namespace
-}  // namespace gpupool::gather
+}  // namespace gpupool::probes

@@ -1,11 +1,12 @@
-#include "gather/listeners.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/listeners.h"
 
 #include <gtest/gtest.h>
 
-#include "gather/ports.h"
+#include "probes/ports.h"
 #include "tests/unit/preflight/temporary_root.h"
 
-namespace gpupool::gather {
+namespace gpupool::probes {
 namespace {
 
 constexpr char kHeading[] =
@@ -45,4 +46,4 @@ TEST(Ports, AreThoseOfThisProcessWhereTheRootCannotTell) {
 }
 
 }  // namespace
-}  // namespace gpupool::gather
+}  // namespace gpupool::probes

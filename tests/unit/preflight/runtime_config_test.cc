@@ -1,11 +1,12 @@
-#include "gather/runtime_config.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/runtime_config.h"
 
 #include <gmock/gmock.h>
 
-#include "gather/cdi_specs.h"
+#include "probes/cdi_specs.h"
 #include "tests/unit/preflight/temporary_root.h"
 
-namespace gpupool::gather {
+namespace gpupool::probes {
 namespace {
 
 constexpr char kContainerd[] = "/etc/containerd/config.toml";
@@ -113,4 +114,4 @@ TEST(CdiSpecs, AreThoseOfGpus) {
 }
 
 }  // namespace
-}  // namespace gpupool::gather
+}  // namespace gpupool::probes

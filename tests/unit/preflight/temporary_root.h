@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 
-#include "gather/host_root.h"
+#include "probes/host_root.h"
 
 namespace gpupool::test {
 
@@ -17,7 +18,7 @@ class TemporaryRoot {
   void write(const std::string& path, const std::string& text) const;
   void link(const std::string& path, const std::string& target) const;
   const std::string& folder() const { return folder_; }
-  gather::HostRoot root() const { return gather::HostRoot(folder_); }
+  probes::HostRoot root() const { return probes::HostRoot(folder_); }
 
  private:
   std::string folder_;

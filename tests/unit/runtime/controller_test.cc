@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/controller/controller.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +19,7 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
 
-// Does what the test says and tells it of each call.
+// Does what the test sets, and records each call.
 class Scripted final : public Reconciler {
  public:
   using Answer = std::function<base::Result<Requeue>(const api::ObjectKey&, const std::stop_token&)>;
@@ -66,9 +67,9 @@ class ControllerTest : public ::testing::Test {
     runner_ = std::jthread([this](const std::stop_token& stop) { controller_.run(stop); });
   }
   void stop() { runner_ = {}; }
-  // All workers have nothing to do.
+  // Waits until both reconcile threads are idle.
   void wait_until_idle() { ASSERT_TRUE(clock_.wait_for_waiters(2)); }
-  // The workers sleep until exactly then.
+  // Waits until a thread sleeps until exactly now + `time`, then advances the clock.
   void pass(base::Duration time) {
     ASSERT_TRUE(clock_.wait_for_deadline(clock_.now() + time));
     clock_.advance(time);
@@ -162,7 +163,7 @@ TEST_F(ControllerTest, StopReachesTheReconcilerAndWaitsForIt) {
   stop();
   EXPECT_TRUE(finished);
   EXPECT_EQ(controller_.queue().in_work(), 0U);
-  // Being stopped is no error of the object's.
+  // A stop is not an error of the object.
   EXPECT_EQ(metric("controller_runtime_reconcile_errors_total"), "0");
 }
 

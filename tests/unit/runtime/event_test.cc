@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/events/event.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +48,7 @@ TEST(Event, NameIsTheObjectsWithTheTimeInHex) {
   auto event = sample();
   event.regarding.key.name = std::string(235, 'a') + "." + std::string(17, 'c');
   const auto name = event_name(event, 0x1234567890abcdef);
-  // Not "aaa..1234": a cut may end at a dot.
+  // Not "aaa..1234": the cut may be at a dot.
   EXPECT_EQ(name, std::string(235, 'a') + ".1234567890abcdef");
   event.regarding.key.name = std::string(253, 'a');
   EXPECT_EQ(event_name(event, 0x1234567890abcdef).size(), 253U);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/cache/informer.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +14,7 @@
 
 namespace gpupool::test {
 
-// Counts those that live.
+// Counts the objects that exist.
 struct Life {
   Life() { most = std::max<int>(most, ++now); }
   Life(const Life& /*other*/) : Life() {}

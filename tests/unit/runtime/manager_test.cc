@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/manager/manager.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +17,7 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// What happened, in order.
+// Records what happens, in order.
 class Diary {
  public:
   void note(const std::string& text) {
@@ -76,7 +77,7 @@ class ManagerTest : public ::testing::Test {
     return std::async(std::launch::async,
                       [this] { return manager_.run(stop_.get_token(), seconds(120), seconds(10)); });
   }
-  // The manager asks the caches again after this.
+  // Waits until the manager polls the caches again.
   void let_it_poll() {
     ASSERT_TRUE(clock_.wait_for_deadline(clock_.now() + milliseconds(50)));
     clock_.advance(milliseconds(50));
@@ -221,6 +222,23 @@ TEST_F(ManagerElectionTest, CachesAreWarmBeforeTheElectionAndControllersWaitForI
   const auto lines = diary_.lines();
   EXPECT_THAT(std::vector(lines.end() - 5, lines.end()),
               ElementsAre("controller ends", "cache ends", "events ends", "gate ends", "given up"));
+}
+
+TEST_F(ManagerElectionTest, OnlyALeaderPreparesAndItDoesBeforeItsControllersStart) {
+  manager_.set_preparation([this](const std::stop_token&) { diary_.note("prepared"); });
+  synced_ = true;
+  auto result = run();
+  ASSERT_TRUE(diary_.wait_for("gate starts"));
+  let_it_poll();
+  ASSERT_TRUE(clock_.wait_for_deadline(clock_.now() + milliseconds(50)));
+  EXPECT_THAT(diary_.lines(), testing::Not(testing::Contains("prepared")));
+  gate_.leads = true;
+  let_it_poll();
+  ASSERT_TRUE(diary_.wait_for("controller starts"));
+  const auto lines = diary_.lines();
+  EXPECT_THAT(std::vector(lines.end() - 2, lines.end()), ElementsAre("prepared", "controller starts"));
+  stop_.request_stop();
+  EXPECT_TRUE(result.get().has_value());
 }
 
 TEST_F(ManagerElectionTest, AStandbyStopsWithoutEverStartingControllers) {

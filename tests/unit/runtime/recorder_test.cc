@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/events/recorder.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +21,7 @@ const ObjectReference kJob{.api_version = "gpupool.dev/v1alpha1", .kind = "GpuJo
 
 class RecorderTest : public ::testing::Test {
  protected:
-  // A call that hangs would outlast a stop, on a clock that stands still.
+  // A call that hangs would outlast the stop, because the clock does not advance.
   RecorderTest() { transport_.answer_rest(201, "{}"); }
   void start() {
     runner_ = std::jthread([this](const std::stop_token& stop) { recorder_.run(stop); });
@@ -28,7 +29,7 @@ class RecorderTest : public ::testing::Test {
   void record(const std::string& reason = "Started") {
     recorder_.record(kJob, EventType::kNormal, reason, "Start", "all workers run");
   }
-  // The recorder has nothing to do: it and its time limit wait.
+  // Waits until the recorder and its time limit wait.
   void wait_until_idle() { ASSERT_TRUE(clock_.wait_for_waiters(2)); }
   std::string expose(const std::string& reason) {
     const auto text = metrics_.expose();
@@ -106,7 +107,7 @@ TEST_F(RecorderTest, ALostAnswerIsTriedAgainUnderTheSameName) {
   clock_.advance(seconds(10));
   ASSERT_TRUE(transport_.wait_for_requests(2));
   EXPECT_EQ(transport_.sent()[0].body, transport_.sent()[1].body);
-  // It exists, so the next one is a series.
+  // The event exists, so the next one is a series.
   transport_.answer(200, "{}");
   record();
   ASSERT_TRUE(transport_.wait_for_requests(3));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/watch/reflector.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +22,7 @@ std::string list(const std::string& items = "") {
   return R"({"items":[)" + items + R"(],"metadata":{"resourceVersion":"10"}})";
 }
 
-// Writes down what it is given.
+// Records what it gets.
 class Notes final : public ReflectorSink {
  public:
   base::Result<void> item(std::string_view text) override {
@@ -56,12 +57,12 @@ class Notes final : public ReflectorSink {
 
 class ReflectorTest : public ::testing::Test {
  protected:
-  // Runs until this many requests have come, then stops; the last of them hangs.
+  // Runs until this number of requests was sent, then stops; the last request hangs.
   void run_until(std::size_t requests) {
     std::jthread thread([this](const std::stop_token& stop) { reflector_.run(stop); });
     EXPECT_TRUE(transport_.wait_for_requests(requests));
   }
-  // The same, with `pauses` pauses in between.
+  // The same, with this number of pauses in between.
   void run_over_pauses(std::size_t pauses, std::size_t requests) {
     std::jthread thread([this](const std::stop_token& stop) { reflector_.run(stop); });
     for (std::size_t i = 0; i < pauses; ++i) {
@@ -195,12 +196,12 @@ TEST_F(ReflectorTest, BrokenThingsAreCountedAndSkipped) {
   run_until(3);
   EXPECT_THAT(notes_.all(),
               ElementsAre(R"({"broken":1})", R"({"a":1})", R"({"broken":1})", "commit", "ADDED"));
-  // Past the broken one.
+  // Continues after the broken event.
   EXPECT_THAT(target(2), HasSubstr("resourceVersion=44"));
   EXPECT_THAT(metrics_.expose(), HasSubstr("gpupool_watch_decode_errors_total{kind=\"ConfigMap\"} 5\n"));
 }
 
-// What it was about can only be learnt from a list: the next watch would begin after it.
+// Only a list shows what the line was about, because the next watch would begin after it.
 TEST_F(ReflectorTest, ALineThatIsNoJsonIsListedAgain) {
   for (const auto* line :
        {"garbage", R"({"type":"MODIFIED","object":{"metadata":{"broken)", R"({"type":"BOOK)"}) {

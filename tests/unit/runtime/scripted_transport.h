@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <condition_variable>
@@ -11,17 +12,17 @@
 
 namespace gpupool::test {
 
-// Answers with what a test scripted, in order. When the script is at its end, a request waits for more of it
-// or for stop, as a watch of a quiet kind does. Thread-safe.
+// Returns scripted answers in order. When none is left, a request waits for another one or for stop, like a
+// watch of a kind without changes. Thread-safe.
 class ScriptedTransport final : public net::Transport {
  public:
   void answer(int status, std::string body);
   void fail(base::ErrorCode code);
-  // A watch's lines, and how it ends.
+  // The lines of a watch, and how it ends.
   void lines(const std::vector<std::string>& lines, std::optional<base::ErrorCode> end = std::nullopt);
   // A stream of any text, and how it ends.
   void part(std::string text, std::optional<base::ErrorCode> end);
-  // Ends the waiting at the end of the script: this answers from then on.
+  // Answers all requests after the end of the script.
   void answer_rest(int status, std::string body);
   // The next request is not answered until stop.
   void hang();
@@ -30,7 +31,7 @@ class ScriptedTransport final : public net::Transport {
   base::Result<net::HttpResponse> stream(const net::HttpRequest& request, const net::BodySink& sink,
                                          std::stop_token stop) override;
 
-  // Blocks until this many requests have come; false after half a minute.
+  // Blocks until this number of requests was sent; false after 30 s.
   [[nodiscard]] bool wait_for_requests(std::size_t count);
   std::vector<net::HttpRequest> sent() const;
 

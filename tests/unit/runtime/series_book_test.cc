@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/events/series_book.h"
 
 #include <gtest/gtest.h>

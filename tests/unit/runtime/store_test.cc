@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/cache/store.h"
 
 #include <gmock/gmock.h>
@@ -126,7 +127,7 @@ TEST_F(StoreTest, ADifferentUidUnderOneVersionIsAChange) {
   EXPECT_EQ(writer_.replace(shared({make("a", "1", "red", "second")})).size(), 1U);
 }
 
-// Pairs move together: a reader that sees half of a replace would see two versions.
+// The pair changes together: a reader in the middle of a replace would see two versions.
 TEST_F(StoreTest, ReadersSeeAReplaceAsOneStep) {
   writer_.replace(shared({make("a", "0"), make("b", "0")}));
   std::atomic<bool> torn = false;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/watch/watch_line.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ std::string type_of(const std::string& line) {
 
 TEST(WatchLine, ReadsTheTypeWhereTheServerPutsIt) {
   EXPECT_EQ(type_of(R"({"type":"ADDED","object":{"metadata":{"name":"a"}}})"), "ADDED");
-  // The object is not looked at here.
+  // The object is not parsed here.
   EXPECT_EQ(type_of(R"({"type":"MODIFIED","object":)"), "MODIFIED");
 }
 

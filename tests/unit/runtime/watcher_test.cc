@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/watch/watcher.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +43,7 @@ struct Passes {
 };
 using Input = std::variant<Listed, ListFails, Event, ErrorEvent, Ends, Waited, Probed, ProbeFails, Passes>;
 
-// What happens, and what is to be done then. No expectation: nothing is asked before the next input.
+// An input, and the expected action. Without one, next() is not called before the next input.
 struct ScriptedStep {
   Input input;
   std::string action = {};
@@ -261,7 +262,7 @@ TEST(Watcher, LooksEveryFewSecondsForAServerThatIsAway) {
   test::ManualClock clock;
   Watcher watcher(clock, 7);
   for (int i = 0; i < 10; ++i) EXPECT_LT(failed_list(watcher, {ErrorCode::kTransport, "no"}), seconds(6));
-  // What the server says when it is back has a pause of its own.
+  // The first error of a server that is back has its own backoff.
   EXPECT_LT(failed_list(watcher, {ErrorCode::kServer, "no"}), milliseconds(1600));
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -16,7 +17,7 @@ namespace {
 using std::chrono::seconds;
 using Key = WorkQueue::Key;
 
-// What the queue promises, kept in the plainest way.
+// The specification of the queue, in the simplest form.
 struct Model {
   std::set<Key> wanted;
   std::set<Key> working;
@@ -71,7 +72,7 @@ class Driver {
     }
   }
 
-  // Nothing that was wanted may be left when everything was worked off.
+  // After all work is done, no wanted key may be left.
   void work_off_all() {
     clock_.advance(std::chrono::hours(1));
     while (!model_.working.empty()) finish(*model_.working.begin());
@@ -83,7 +84,7 @@ class Driver {
 
  private:
   bool take() {
-    // The queue looks at the clock when it is asked for a key, so the model must not do it more often.
+    // The queue reads the clock only when it is asked for a key, so the model must not do it more often.
     Model due = model_;
     due.promote(clock_.now());
     if (due.ready() == 0) return false;
@@ -117,7 +118,7 @@ RC_GTEST_PROP(WorkQueueProperty, BehavesLikeItsModel, ()) {
   Driver driver;
   std::map<int, int> rate_limited;
   for (const auto& [operation, number] : steps) {
-    // Beyond this a key's delay would outgrow the last advance.
+    // With more failures, the delay of a key would exceed the last advance.
     if (operation == 2 && ++rate_limited[number] > 15) continue;
     driver.step(operation, number);
   }
@@ -144,8 +145,8 @@ TEST(WorkQueueProperty, ThreadsNeverShareAKeyAndLoseNone) {
   };
   std::stop_source stop;
   {
-    std::vector<std::jthread> workers;
-    for (int i = 0; i < 4; ++i) workers.emplace_back([&] { work(stop.get_token()); });
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) threads.emplace_back([&] { work(stop.get_token()); });
     {
       std::vector<std::jthread> writers;
       for (int writer = 0; writer < 2; ++writer) {
@@ -163,7 +164,7 @@ TEST(WorkQueueProperty, ThreadsNeverShareAKeyAndLoseNone) {
         });
       }
     }
-    // One last add of each, so that the end can be waited for.
+    // A last add of each key, so that the end can be waited for.
     const auto limit = clock.now() + seconds(60);
     for (int i = 0; i < kKeys; ++i) queue.add({"", std::to_string(i)});
     while ((queue.depth() > 0 || queue.in_work() > 0) && clock.now() < limit) std::this_thread::yield();

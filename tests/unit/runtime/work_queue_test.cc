@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/queue/work_queue.h"
 
 #include <gmock/gmock.h>
@@ -20,12 +21,12 @@ class WorkQueueTest : public ::testing::Test {
  protected:
   static WorkQueue::Key key(const std::string& name) { return {"lab", name}; }
 
-  // The next key's name, which must be ready.
+  // Returns the name of the next key. REQUIRES: one is ready.
   std::string take() {
     if (queue_.depth() == 0) return "nothing is ready";
     return queue_.get({})->name;
   }
-  // Checks that the next key is this one and comes in exactly `delay`.
+  // Checks that this key is the next one and becomes ready in exactly `delay`.
   void expect_in(base::Duration delay, const std::string& name) {
     ASSERT_EQ(queue_.depth(), 0U);
     auto taken = std::async(std::launch::async, [this] { return queue_.get({}); });
@@ -122,7 +123,7 @@ TEST_F(WorkQueueTest, TheEarlierTimeWins) {
   expect_in(seconds(100), "b");
 }
 
-TEST_F(WorkQueueTest, AWaitingWorkerLearnsOfAnEarlierTime) {
+TEST_F(WorkQueueTest, AWaitingThreadLearnsOfAnEarlierTime) {
   queue_.add_after(key("late"), seconds(50));
   auto taken = std::async(std::launch::async, [this] { return queue_.get({}); });
   ASSERT_TRUE(clock_.wait_for_deadline(clock_.now() + seconds(50)));
@@ -196,7 +197,7 @@ TEST_F(WorkQueueTest, StopEndsAWaitAndComesBeforeReadyKeys) {
   EXPECT_FALSE(queue_.get(stop.get_token()).has_value());
 }
 
-TEST_F(WorkQueueTest, EachKeyWakesAWorker) {
+TEST_F(WorkQueueTest, EachKeyWakesAThread) {
   auto one = std::async(std::launch::async, [this] { return queue_.get({}); });
   auto two = std::async(std::launch::async, [this] { return queue_.get({}); });
   ASSERT_TRUE(clock_.wait_for_waiters(2));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "agent/exposition.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +28,7 @@ Snapshot snapshot_of(slices::Table table) {
 TEST(ExpositionTest, TellsOfEachGpu) {
   auto snapshot = snapshot_of({});
   snapshot.facts.health["GPU-0"].healthy = false;
-  snapshot.usage["GPU-0"] = {
+  snapshot.facts.telemetry.readings["GPU-0"] = {
       .gpu_percent = 7, .memory_used_mib = 1, .temperature_celsius = 61, .power_milliwatts = 250050};
   const auto text = expose(snapshot);
   EXPECT_THAT(text, HasSubstr("# TYPE gpupool_gpu_healthy gauge\ngpupool_gpu_healthy{gpu=\"GPU-0\"} 0\n"));
@@ -41,13 +42,24 @@ TEST(ExpositionTest, TellsOfEachGpu) {
 
 TEST(ExpositionTest, LeavesOutWhatAGpuDoesNotTell) {
   auto snapshot = snapshot_of({});
-  snapshot.usage["GPU-0"] = {};
+  snapshot.facts.telemetry.readings["GPU-0"] = {};
   EXPECT_THAT(expose(snapshot), Not(HasSubstr("gpupool_gpu_power_watts")));
   EXPECT_THAT(expose(snapshot), HasSubstr("gpupool_gpu_healthy{gpu=\"GPU-0\"} 1\n"));
 }
 
+TEST(ExpositionTest, CountsBusySecondsAlsoOfAGpuThatDoesNotAnswer) {
+  auto snapshot = snapshot_of({});
+  snapshot.facts.telemetry.busy["GPU-1"] = {
+      .busy = std::chrono::milliseconds(61250), .sampled = std::chrono::minutes(2), .since = {}};
+  const auto text = expose(snapshot);
+  EXPECT_THAT(text, HasSubstr("# TYPE gpupool_gpu_busy_seconds_total counter\n"
+                              "gpupool_gpu_busy_seconds_total{gpu=\"GPU-1\"} 61.250\n"));
+  EXPECT_THAT(text, HasSubstr("# TYPE gpupool_gpu_sampled_seconds_total counter\n"
+                              "gpupool_gpu_sampled_seconds_total{gpu=\"GPU-1\"} 120.000\n"));
+}
+
 TEST(ExpositionTest, TellsWhoHoldsASlice) {
-  auto snapshot = snapshot_of(test::with_sick_gpu(test::vgpu_table(2, 2), "GPU-1", "Xid79"));
+  auto snapshot = snapshot_of(test::with_unhealthy_gpu(test::vgpu_table(2, 2), "GPU-1", "Xid79"));
   snapshot.facts.holdings = {{"team", "train-0", "main", kVgpu, {"GPU-0::1", "GPU-1::0"}},
                              {"team", "other", "main", "rdma/hca", {"GPU-0::0"}}};
   const auto text = expose(snapshot);

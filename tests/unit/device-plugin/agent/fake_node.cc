@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/device-plugin/agent/fake_node.h"
 
 #include <algorithm>
@@ -41,24 +42,44 @@ void FakeGpus::answer(const std::string& uuid, inventory::Probe probe) {
   probes_[uuid] = std::move(probe);
 }
 
+void FakeGpus::use(std::int64_t percent) {
+  const std::lock_guard lock(mutex_);
+  percent_ = percent;
+}
+
+FakeGpus::Calls FakeGpus::calls() {
+  const std::lock_guard lock(mutex_);
+  return calls_;
+}
+
 base::Result<inventory::Inventory> FakeGpus::list() {
   const std::lock_guard lock(mutex_);
+  ++calls_.list;
   if (!missing_.empty()) return base::fail(base::ErrorCode::kNotFound, missing_);
   return inventory_;
 }
 
 base::Result<inventory::Usage> FakeGpus::usage(const std::string&) {
-  return inventory::Usage{
-      .gpu_percent = 37, .memory_used_mib = 1000, .temperature_celsius = 61, .power_milliwatts = 250500};
+  const std::lock_guard lock(mutex_);
+  ++calls_.usage;
+  return inventory::Usage{.gpu_percent = percent_,
+                          .memory_used_mib = 1000,
+                          .temperature_celsius = 61,
+                          .power_milliwatts = 250500};
 }
 
 inventory::Probe FakeGpus::probe(const std::string& uuid) {
   const std::lock_guard lock(mutex_);
+  ++calls_.probe;
   const auto found = probes_.find(uuid);
   return found == probes_.end() ? inventory::Probe{} : found->second;
 }
 
-std::vector<inventory::XidEvent> FakeGpus::wait_events(base::Duration, std::stop_token) { return {}; }
+std::vector<inventory::ErrorEvent> FakeGpus::wait_events(base::Duration, std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  never_.wait(lock, std::move(stop), [] { return false; });
+  return {};
+}
 
 void FakePods::hold(const std::vector<std::string>& ids, const std::string& resource) {
   holdings_.clear();
@@ -83,16 +104,18 @@ Life::World::World() {
 
 void Life::World::configure(const std::string& yaml) const { std::ofstream(config, std::ios::trunc) << yaml; }
 
-Life::Life(World& w)
+Life::Life(World& w, bool begins)
     : world(w),
       agent(
-          {world.gpus, world.pods, board, rules, offering, plugins, inbox, snapshots,
+          {world.gpus, errors, world.pods, latest_table, rules, context, plugins, inbox, snapshots,
            [this](report::Facts facts) { reported.push_back(std::move(facts)); }, world.clock, metrics, log},
           {.node = "node-1",
            .config = world.config,
            .given = {},
            .state_directory = world.folder.path() + "/state",
-           .places = {.limits_directory = limits.directory(), .limiter_library = ""}}) {
+           .paths = {.limits_directory = limits.directory(), .limiter_library = ""},
+           .resource_names = {.whole = "nvidia.com/gpu", .partition_prefix = "nvidia.com/mig-"}}) {
+  if (!begins) return;
   agent.start();
   reload();
 }
@@ -103,7 +126,7 @@ void Life::look(agent::Inbox::Mail mail) {
 }
 
 const slices::Resource* Life::resource(const std::string& name) const {
-  table_ = board.current().table;
+  table_ = latest_table.current().table;
   const auto found = std::find_if(table_->resources.begin(), table_->resources.end(),
                                   [&](const auto& resource) { return resource.name == name; });
   return found == table_->resources.end() ? nullptr : &*found;

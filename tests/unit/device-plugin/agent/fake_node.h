@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -9,6 +11,8 @@
 #include <vector>
 
 #include "agent/agent.h"
+#include "nvidia/container_access.h"
+#include "nvidia/xid_catalogue.h"
 #include "tests/support/manual_clock.h"
 #include "tests/unit/device-plugin/kubelet/plugin_on_node.h"
 
@@ -22,17 +26,31 @@ class FakeGpus final : public inventory::GpuSource {
   void uninstall(const std::string& why);
   void reload_driver(const std::string& version);
   void answer(const std::string& uuid, inventory::Probe probe);
+  // How busy all GPUs are, in percent; 37 at first.
+  void use(std::int64_t percent);
+  // How often list(), probe() and usage() were called.
+  struct Calls {
+    int list = 0;
+    int probe = 0;
+    int usage = 0;
+    bool operator==(const Calls&) const = default;
+  };
+  Calls calls();
 
   base::Result<inventory::Inventory> list() override;
   base::Result<inventory::Usage> usage(const std::string& uuid) override;
   inventory::Probe probe(const std::string& uuid) override;
-  std::vector<inventory::XidEvent> wait_events(base::Duration limit, std::stop_token stop) override;
+  // There are none: blocks until stop is requested.
+  std::vector<inventory::ErrorEvent> wait_events(base::Duration limit, std::stop_token stop) override;
 
  private:
   std::mutex mutex_;
+  std::condition_variable_any never_;
   inventory::Inventory inventory_;
   std::string missing_ = "no driver";
   std::map<std::string, inventory::Probe> probes_;
+  std::int64_t percent_ = 37;
+  Calls calls_;
 };
 
 // What the kubelet says that pods hold.
@@ -69,33 +87,36 @@ class Life {
     ManualClock clock;
   };
 
-  explicit Life(World& world);
+  // Begins with a first look, unless the test calls agent.run().
+  explicit Life(World& world, bool begins = true);
 
   // A look, a second later.
   void look(agent::Inbox::Mail mail = {});
   void look(int times) {
     for (int i = 0; i < times; ++i) look();
   }
-  void reload() { look({.xids = {}, .reload = true}); }
+  void reload() { look({.errors = {}, .reload = true}); }
 
   const slices::Resource* resource(const std::string& name = kVgpu) const;
   // Slices of that resource that are healthy, of one GPU or of all.
   int healthy(const std::string& uuid = "") const;
   std::size_t count() const { return resource() ? resource()->slices.size() : 0; }
-  std::uint64_t version() const { return board.current().number; }
+  std::uint64_t version() const { return latest_table.current().number; }
   const agent::Snapshot& snapshot() const { return *(kept_ = snapshots.get()); }
 
   World& world;
   base::Metrics metrics;
   base::Log log = base::Log::none();
-  slices::Board board;
-  kubelet::CurrentRules rules;
+  const health::ErrorCatalogue errors = nvidia::xid_catalogue();
+  slices::LatestTable latest_table;
+  base::Latest<kubelet::Rules> rules;
   kubelet::LimitsStore limits{world.folder.path() + "/state/limits"};
   kubelet::AllocationGate gate;
-  kubelet::Offering offering{board, rules, limits, gate, metrics, log};
-  agent::PluginSet plugins{world.folder.path() + "/device-plugins", offering, world.pods, world.clock};
+  std::unique_ptr<const allocation::ContainerAccess> access = nvidia::make_container_access();
+  kubelet::PluginContext context{latest_table, rules, limits, *access, gate, metrics, log};
+  agent::PluginSet plugins{world.folder.path() + "/device-plugins", context, world.pods, world.clock};
   agent::Inbox inbox;
-  agent::CurrentSnapshot snapshots;
+  base::Latest<agent::Snapshot> snapshots;
   std::vector<report::Facts> reported;
   agent::Agent agent;
 

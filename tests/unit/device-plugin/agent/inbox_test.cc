@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "agent/inbox.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ TEST_F(InboxTest, WakesAtTheTick) {
   ASSERT_TRUE(clock_.wait_for_waiters(1));
   clock_.advance(seconds(1));
   const auto got = mail.get();
-  EXPECT_TRUE(got.xids.empty());
+  EXPECT_TRUE(got.errors.empty());
   EXPECT_FALSE(got.reload);
 }
 
@@ -37,11 +38,11 @@ TEST_F(InboxTest, AnXidWakesAtOnceAndIsGivenOnce) {
   auto mail = wait();
   ASSERT_TRUE(clock_.wait_for_waiters(1));
   inbox_.add({{"GPU-0", 79}});
-  EXPECT_EQ(mail.get().xids.size(), 1U);
+  EXPECT_EQ(mail.get().errors.size(), 1U);
   mail = wait();
   ASSERT_TRUE(clock_.wait_for_waiters(1));
   clock_.advance(seconds(1));
-  EXPECT_TRUE(mail.get().xids.empty());
+  EXPECT_TRUE(mail.get().errors.empty());
 }
 
 TEST_F(InboxTest, WhatCameMeanwhileIsThere) {
@@ -50,7 +51,7 @@ TEST_F(InboxTest, WhatCameMeanwhileIsThere) {
   inbox_.add({{"GPU-1", 48}});
   const auto mail = wait().get();
   EXPECT_TRUE(mail.reload);
-  EXPECT_EQ(mail.xids.size(), 2U);
+  EXPECT_EQ(mail.errors.size(), 2U);
 }
 
 TEST_F(InboxTest, LooksSoonOnce) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +20,7 @@ class LifeTest : public testing::Test {
  protected:
   LifeTest() { world_.gpus.install(2); }
   static agent::Inbox::Mail xid(const std::string& gpu, std::uint64_t number) {
-    return {.xids = {{gpu, number}}, .reload = false};
+    return {.errors = {{gpu, number}}, .reload = false};
   }
 
   Life::World world_;
@@ -86,7 +87,7 @@ TEST_F(LifeTest, Checklist17NothingShrinksJustAfterAnAllocation) {
     {
       const auto pass = life.gate.enter();
     }
-    life.look({.xids = {}, .reload = i == 0});
+    life.look({.errors = {}, .reload = i == 0});
     EXPECT_EQ(life.healthy(), 20) << i;
   }
   life.look(6);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,9 +17,9 @@ using testing::MatchesRegex;
 using testing::SizeIs;
 using testing::StartsWith;
 
-Grant granted(const settings::Settings& settings, const Places& places = {},
+Grant granted(const settings::Settings& settings, const NodePaths& paths = {},
               const slices::Resource& resource = sliced(2, 2)) {
-  auto grant = allocate(resource, {slice(1, 0), slice(0, 0), slice(1, 1)}, settings, places);
+  auto grant = allocate(resource, {slice(1, 0), slice(0, 0), slice(1, 1)}, settings, paths);
   EXPECT_TRUE(grant.has_value()) << grant.error().message;
   return grant ? *grant : Grant{};
 }
@@ -63,10 +64,10 @@ TEST(AllocatePassing, CdiAnnotationsHaveAKeyForEachResource) {
 }
 
 TEST(AllocatePassing, TheLimiterIsMountedOnlyWhereItIsInstalled) {
-  Places places;
-  places.limits_directory = "/srv/limits/";
-  places.limiter_library = "/opt/gpupool/libgpupool-vgpu-1f2e.so";
-  const Grant grant = granted({}, places);
+  NodePaths paths;
+  paths.limits_directory = "/srv/limits/";
+  paths.limiter_library = "/opt/gpupool/libgpupool-vgpu-1f2e.so";
+  const Grant grant = granted({}, paths);
   ASSERT_THAT(grant.files, SizeIs(2));
   EXPECT_EQ(grant.files[1].content, "/usr/local/lib/gpupool/libgpupool-vgpu.so\n");
   EXPECT_THAT(grant.mounts,
@@ -78,9 +79,9 @@ TEST(AllocatePassing, TheLimiterIsMountedOnlyWhereItIsInstalled) {
 }
 
 TEST(AllocatePassing, WholeGpusGetNoLimiter) {
-  Places places;
-  places.limiter_library = "/opt/gpupool/libgpupool-vgpu.so";
-  const auto grant = allocate(sliced(2, 1), {uuid(0)}, {}, places);
+  NodePaths paths;
+  paths.limiter_library = "/opt/gpupool/libgpupool-vgpu.so";
+  const auto grant = allocate(sliced(2, 1), {uuid(0)}, {}, paths);
   ASSERT_TRUE(grant.has_value());
   EXPECT_THAT(grant->mounts, SizeIs(0));
   EXPECT_THAT(grant->files, SizeIs(0));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -38,14 +39,14 @@ RC_GTEST_PROP(AllocateProperty, TheSameIdsAlwaysGetTheSameAnswer, ()) {
   const settings::Settings settings = any_settings();
   const slices::Resource resource = test::resource_of(test::machine(3), settings);
   std::vector<std::string> ids = any_ids(resource);
-  Places places;
-  if (*rc::gen::arbitrary<bool>()) places.limiter_library = "/opt/libgpupool-vgpu.so";
-  const auto first = allocate(resource, ids, settings, places);
-  const auto again = allocate(resource, ids, settings, places);
+  NodePaths paths;
+  if (*rc::gen::arbitrary<bool>()) paths.limiter_library = "/opt/libgpupool-vgpu.so";
+  const auto first = allocate(resource, ids, settings, paths);
+  const auto again = allocate(resource, ids, settings, paths);
   std::sort(ids.begin(), ids.end());
-  const auto sorted = allocate(resource, ids, settings, places);
+  const auto sorted = allocate(resource, ids, settings, paths);
   std::reverse(ids.begin(), ids.end());
-  const auto reversed = allocate(resource, ids, settings, places);
+  const auto reversed = allocate(resource, ids, settings, paths);
   RC_ASSERT(first.has_value() == again.has_value());
   RC_ASSERT(first.has_value() == sorted.has_value());
   RC_ASSERT(first.has_value() == reversed.has_value());

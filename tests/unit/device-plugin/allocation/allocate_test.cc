@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,8 +20,8 @@ using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
 Grant granted(const slices::Resource& resource, const std::vector<std::string>& ids,
-              const settings::Settings& settings = {}, const Places& places = {}) {
-  auto grant = allocate(resource, ids, settings, places);
+              const settings::Settings& settings = {}, const NodePaths& paths = {}) {
+  auto grant = allocate(resource, ids, settings, paths);
   EXPECT_TRUE(grant.has_value()) << grant.error().message;
   return grant ? *grant : Grant{};
 }

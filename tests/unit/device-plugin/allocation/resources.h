@@ -1,10 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "allocation/allocate.h"
+#include "allocation/prefer.h"
+#include "nvidia/container_access.h"
 #include "tests/unit/device-plugin/slices/builders.h"
+
+namespace gpupool::allocation {
+
+// With NVIDIA's way into containers.
+inline base::Result<Grant> allocate(const slices::Resource& resource, const std::vector<std::string>& ids,
+                                    const settings::Settings& settings, const NodePaths& paths) {
+  return allocate(resource, ids, settings, paths, *nvidia::make_container_access());
+}
+
+}  // namespace gpupool::allocation
 
 namespace gpupool::allocation::test {
 

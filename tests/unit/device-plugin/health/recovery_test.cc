@@ -1,9 +1,10 @@
-#include "tests/unit/device-plugin/health/book_fixture.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/device-plugin/health/tracker_fixture.h"
 
 namespace gpupool::health {
 namespace {
 
-class RecoveryTest : public BookTest {};
+class RecoveryTest : public HealthTrackerTest {};
 
 TEST_F(RecoveryTest, NeedsQuietTimeAndCleanProbes) {
   xid("GPU-a", 74);
@@ -38,7 +39,7 @@ TEST_F(RecoveryTest, EveryNewTroubleStartsTheCountAnew) {
 
 TEST_F(RecoveryTest, ProbesMustBeCleanInARow) {
   settings.recovery_seconds = 0;
-  book.use(settings);
+  tracker.use(settings);
   for (int i = 0; i < 5; ++i) {
     failing("GPU-a");
     alive("GPU-a");

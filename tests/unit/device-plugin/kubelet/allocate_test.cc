@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -114,7 +115,7 @@ TEST_F(AllocateTest, Checklist13RefusesNoIdAtAll) {
 }
 
 TEST_F(AllocateTest, Checklist13RefusesAnUnhealthyDeviceAndSaysWhy) {
-  node_.board.publish(with_sick_gpu(vgpu_table(2, 5), "GPU-0", "Xid79: fallen off the bus"));
+  node_.latest_table.publish(with_unhealthy_gpu(vgpu_table(2, 5), "GPU-0", "Xid79: fallen off the bus"));
   const auto reply = client_->allocate({"GPU-0::1"});
   EXPECT_EQ(reply.code, StatusCode::FAILED_PRECONDITION);
   EXPECT_THAT(reply.message, HasSubstr("fallen off the bus"));
@@ -126,7 +127,7 @@ TEST_F(AllocateTest, Checklist13RefusesSlicesOfMoreGpusThanNeeded) {
 }
 
 TEST_F(AllocateTest, Checklist13RefusesWhatIsNoLongerOffered) {
-  node_.board.publish({});
+  node_.latest_table.publish({});
   const auto reply = client_->allocate({"GPU-0::0"});
   EXPECT_EQ(reply.code, StatusCode::FAILED_PRECONDITION);
   EXPECT_THAT(reply.message, HasSubstr(kVgpu));

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <grpcpp/support/status_code_enum.h>
 
 #include "kubelet/messages.h"
-#include "slices/plan_table.h"
+#include "slices/cut.h"
 #include "tests/unit/device-plugin/kubelet/served_plugin.h"
 
 namespace gpupool::test {
@@ -26,7 +27,7 @@ TEST_F(ListTest, Checklist04IdsAreShortAndTheSameAfterARestart) {
     slice.gpu = uuid;
     slice.id = slices::slice_id(uuid, slice.ordinal);
   }
-  node_.board.publish(table);
+  node_.latest_table.publish(table);
   ListStreamReader::Devices before;
   {
     const ListStreamReader stream(*client_);
@@ -57,11 +58,11 @@ TEST_F(ListTest, Checklist08SendsTheWholeListAtOnceAndEveryChangeToEveryStream) 
     EXPECT_EQ(unhealthy(*stream), 0);
   }
   for (int round = 0; round < 20; ++round) {
-    const auto sick = "GPU-" + std::to_string(round % 2);
-    node_.board.publish(with_sick_gpu(vgpu_table(2, 5), sick, "Xid79"));
+    const auto failed = "GPU-" + std::to_string(round % 2);
+    node_.latest_table.publish(with_unhealthy_gpu(vgpu_table(2, 5), failed, "Xid79"));
     for (const auto* stream : all) {
       EXPECT_TRUE(stream->wait([&](const auto& s) {
-        return unhealthy(s) == 5 && s.devices().at(sick + "::0").health() == "Unhealthy";
+        return unhealthy(s) == 5 && s.devices().at(failed + "::0").health() == "Unhealthy";
       })) << round;
     }
   }
@@ -71,20 +72,21 @@ TEST_F(ListTest, Checklist08ADeviceThatIsNotListedVanishes) {
   publish();
   const ListStreamReader stream(*client_);
   ASSERT_TRUE(stream.wait([](const auto& s) { return s.devices().size() == 10; }));
-  node_.board.publish(vgpu_table(1, 5));
+  node_.latest_table.publish(vgpu_table(1, 5));
   EXPECT_TRUE(stream.wait([](const auto& s) { return s.devices().size() == 5; }));
 }
 
 TEST_F(ListTest, Checklist08ASlowReaderGetsTheNewestList) {
   // Large enough to fill the connection's window.
-  node_.board.publish(vgpu_table(8, 5000));
+  node_.latest_table.publish(vgpu_table(8, 5000));
   ListStreamReader slow(*client_);
   slow.hold();
   ASSERT_TRUE(slow.wait([](const auto& s) { return s.messages() >= 1; }));
   for (int round = 1; round <= 50; ++round) {
-    node_.board.publish(with_sick_gpu(vgpu_table(8, 5000), "GPU-" + std::to_string(round % 8), "busy"));
+    node_.latest_table.publish(
+        with_unhealthy_gpu(vgpu_table(8, 5000), "GPU-" + std::to_string(round % 8), "busy"));
   }
-  node_.board.publish(vgpu_table(1, 3));
+  node_.latest_table.publish(vgpu_table(1, 3));
   const ListStreamReader quick(*client_);
   EXPECT_TRUE(quick.wait([](const auto& s) { return s.devices().size() == 3; }));
   slow.go_on();
@@ -96,8 +98,8 @@ TEST_F(ListTest, Checklist09SendsOnlyOnChange) {
   publish();
   const ListStreamReader stream(*client_);
   ASSERT_TRUE(stream.wait([](const auto& s) { return s.messages() == 1; }));
-  EXPECT_FALSE(node_.board.publish(vgpu_table(2, 5)));
-  node_.board.publish(vgpu_table(1, 5));
+  EXPECT_FALSE(node_.latest_table.publish(vgpu_table(2, 5)));
+  node_.latest_table.publish(vgpu_table(1, 5));
   ASSERT_TRUE(stream.wait([](const auto& s) { return s.devices().size() == 5; }));
   EXPECT_EQ(stream.messages(), 2U);
 }
@@ -108,7 +110,7 @@ TEST_F(ListTest, Checklist09AChangeOfAnotherResourceIsNoneOfThisOne) {
   const ListStreamReader stream(*client_);
   ASSERT_TRUE(stream.wait([](const auto& s) { return s.messages() == 1; }));
   const auto other_socket = node_.plugins + "/other.sock";
-  const auto other_server = kubelet::PluginServer::start(node_.offering, kOther, other_socket, [] {});
+  const auto other_server = kubelet::PluginServer::start(node_.context, kOther, other_socket, [] {});
   ASSERT_TRUE(other_server);
   const PluginClient other_client(other_socket);
   const ListStreamReader other(other_client);
@@ -116,16 +118,16 @@ TEST_F(ListTest, Checklist09AChangeOfAnotherResourceIsNoneOfThisOne) {
   table.resources.push_back({});
   for (std::size_t gpus = 1; gpus <= 30; ++gpus) {
     table.resources.back() = vgpu_table(static_cast<int>(gpus), 1, kOther).resources.front();
-    ASSERT_TRUE(node_.board.publish(table));
+    ASSERT_TRUE(node_.latest_table.publish(table));
     ASSERT_TRUE(other.wait([&](const auto& s) { return s.devices().size() == gpus; }));
   }
-  node_.board.publish(vgpu_table(1, 5));
+  node_.latest_table.publish(vgpu_table(1, 5));
   ASSERT_TRUE(stream.wait([](const auto& s) { return s.devices().size() == 5; }));
   EXPECT_EQ(stream.messages(), 2U);
 }
 
 TEST_F(ListTest, Checklist09StaysBelowWhatTheKubeletTakes) {
-  node_.board.publish(vgpu_table(8, 50000));
+  node_.latest_table.publish(vgpu_table(8, 50000));
   const ListStreamReader stream(*client_);  // fails with a message above 4 MiB
   ASSERT_TRUE(stream.wait([](const auto& s) { return s.messages() >= 1 || s.ended(); }));
   EXPECT_FALSE(stream.ended());
@@ -146,7 +148,7 @@ TEST_F(ListTest, Checklist20AllSlicesOfAGpuGoAndComeTogether) {
   publish();
   const ListStreamReader stream(*client_);
   ASSERT_TRUE(stream.wait([](const auto& s) { return s.messages() == 1; }));
-  node_.board.publish(with_sick_gpu(vgpu_table(2, 5), "GPU-1", "Xid79"));
+  node_.latest_table.publish(with_unhealthy_gpu(vgpu_table(2, 5), "GPU-1", "Xid79"));
   ASSERT_TRUE(stream.wait([](const auto& s) { return s.messages() == 2; }));
   for (const auto& [id, device] : stream.devices()) {
     EXPECT_EQ(device.health(), id.starts_with("GPU-1") ? "Unhealthy" : "Healthy") << id;
@@ -172,7 +174,7 @@ TEST_F(ListTest, Checklist25SendsTheNumaNodeOnlyWhenItIsKnown) {
   auto table = vgpu_table(2, 1);
   table.resources.front().gpus[0].numa_node = -1;
   table.resources.front().gpus[1].numa_node = 0;
-  node_.board.publish(table);
+  node_.latest_table.publish(table);
   const ListStreamReader stream(*client_);
   ASSERT_TRUE(stream.wait([](const auto& s) { return s.messages() == 1; }));
   const auto devices = stream.devices();

@@ -1,20 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/device-plugin/kubelet/plugin_on_node.h"
 
-#include <stdlib.h>
-
 #include <chrono>
-#include <filesystem>
-#include <stdexcept>
 
 namespace gpupool::test {
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = "/tmp/gpupool-test-XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path_); }
 
 slices::Table vgpu_table(int gpus, int count, const std::string& name) {
   slices::Resource resource;
@@ -30,7 +19,7 @@ slices::Table vgpu_table(int gpus, int count, const std::string& name) {
   return {{resource}};
 }
 
-slices::Table with_sick_gpu(slices::Table table, const std::string& uuid, const std::string& why) {
+slices::Table with_unhealthy_gpu(slices::Table table, const std::string& uuid, const std::string& why) {
   for (auto& slice : table.resources.front().slices) {
     if (slice.gpu != uuid) continue;
     slice.healthy = false;
@@ -41,11 +30,11 @@ slices::Table with_sick_gpu(slices::Table table, const std::string& uuid, const 
 
 Node::Node() {
   rules.set(
-      {.settings = {}, .places = {.limits_directory = limits_directory, .limiter_library = ""}, .gpus = {}});
+      {.settings = {}, .paths = {.limits_directory = limits_directory, .limiter_library = ""}, .gpus = {}});
 }
 
 RunningPlugin::RunningPlugin(Node& node, const std::string& resource)
-    : plugin_(node.plugins, resource, node.offering, node.pods, node.clock),
+    : plugin_(node.plugins, resource, node.context, node.pods, node.clock),
       thread_([this](const std::stop_token& stop) { plugin_.run(stop); }) {}
 
 void RunningPlugin::stop() {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
@@ -7,32 +8,21 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "kubelet/offering.h"
+#include "kubelet/plugin_context.h"
 #include "kubelet/pod_resources.h"
 #include "kubelet/resource_plugin.h"
-#include "slices/board.h"
+#include "nvidia/container_access.h"
+#include "slices/latest_table.h"
+#include "tests/support/temporary_folder.h"
 
 namespace gpupool::test {
 
 constexpr const char* kVgpu = "gpupool.dev/vgpu";
 
-// A folder that goes with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 // `gpus` GPUs of 12000 MiB, each cut into `count` slices: "GPU-0::0", "GPU-0::1", ...
 slices::Table vgpu_table(int gpus, int count, const std::string& name = kVgpu);
-// The same with one GPU sick.
-slices::Table with_sick_gpu(slices::Table table, const std::string& uuid, const std::string& why);
+// The same with one GPU unhealthy.
+slices::Table with_unhealthy_gpu(slices::Table table, const std::string& uuid, const std::string& why);
 
 // The folders of a node, and the table that all plugins on it answer from.
 struct Node {
@@ -44,12 +34,13 @@ struct Node {
   base::SystemClock clock;
   base::Metrics metrics;
   base::Log log = base::Log::none();
-  slices::Board board;
-  kubelet::CurrentRules rules;
+  slices::LatestTable latest_table;
+  base::Latest<kubelet::Rules> rules;
   kubelet::LimitsStore limits{limits_directory};
   kubelet::AllocationGate gate;
   kubelet::PodResources pods{folder.path() + "/pod-resources/kubelet.sock"};
-  kubelet::Offering offering{board, rules, limits, gate, metrics, log};
+  std::unique_ptr<const allocation::ContainerAccess> access = nvidia::make_container_access();
+  kubelet::PluginContext context{latest_table, rules, limits, *access, gate, metrics, log};
 };
 
 // A plugin that runs in a thread, until stop() or its end.

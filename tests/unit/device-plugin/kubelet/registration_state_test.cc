@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kubelet/registration_state.h"
 
 #include <gtest/gtest.h>
@@ -11,9 +12,9 @@ using std::chrono::seconds;
 using Answer = RegistrationState::Answer;
 using Sight = RegistrationState::Sight;
 
-constexpr FileIdentity kNone{};
-constexpr FileIdentity kFirst{1, 100, 5};
-constexpr FileIdentity kSecond{1, 100, 6};  // the inode number was used again
+constexpr base::FileIdentity kNone{};
+constexpr base::FileIdentity kFirst{1, 100, 5};
+constexpr base::FileIdentity kSecond{1, 100, 6};  // the inode number was used again
 
 class RegistrationStateTest : public testing::Test {
  protected:

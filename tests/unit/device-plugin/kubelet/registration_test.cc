@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -5,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kubelet/file_identity.h"
+#include "base/file_identity.h"
 #include "kubelet/names.h"
 #include "kubelet/plugin_server.h"
 #include "tests/fake-kubelet/fake_kubelet.h"
@@ -21,7 +22,7 @@ using Phase = ResourcePlugin::Phase;
 
 class RegistrationTest : public testing::Test {
  protected:
-  RegistrationTest() { node_.board.publish(vgpu_table(2, 5)); }
+  RegistrationTest() { node_.latest_table.publish(vgpu_table(2, 5)); }
 
   // All slices are healthy in the kubelet's eyes, and have been listed by a live stream.
   static bool complete(const FakeKubelet& kubelet) {
@@ -128,11 +129,11 @@ TEST_F(RegistrationTest, Checklist07RegistersAgainWhenTheKubeletDropsIt) {
   kubelet_.start();
   const RunningPlugin plugin(node_);
   ASSERT_TRUE(kubelet_.wait(complete));
-  const auto before = kubelet::identify(socket());
+  const auto before = base::identify(socket());
   kubelet_.drop(kVgpu);
   EXPECT_TRUE(kubelet_.wait([](const auto& kubelet) { return kubelet.registrations().size() >= 2; }));
   EXPECT_TRUE(kubelet_.wait(complete));
-  EXPECT_NE(kubelet::identify(socket()), before) << "the old server was not ended before";
+  EXPECT_NE(base::identify(socket()), before) << "the old server was not ended before";
 }
 
 // The stream of the wiped socket ends late and takes the new registration of the same resource with it.
@@ -181,11 +182,11 @@ TEST_F(RegistrationTest, Checklist19ReplacesAStaleSocket) {
     fs::rename(socket(), socket() + ".kept");
   }
   fs::rename(socket() + ".kept", socket());
-  const auto stale = kubelet::identify(socket());
-  ASSERT_TRUE(kubelet::is_socket(socket()));
+  const auto stale = base::identify(socket());
+  ASSERT_TRUE(base::is_socket(socket()));
   const RunningPlugin plugin(node_);
   ASSERT_TRUE(plugin.wait(Phase::kNoKubelet));
-  EXPECT_NE(kubelet::identify(socket()), stale);
+  EXPECT_NE(base::identify(socket()), stale);
   kubelet_.start();
   EXPECT_TRUE(kubelet_.wait(complete));
 }
@@ -212,14 +213,14 @@ TEST_F(RegistrationTest, Checklist22EndsWithoutAnEmptyListAndWithoutItsSocket) {
 }
 
 TEST_F(RegistrationTest, Checklist22LeavesTheSocketOfItsSuccessor) {
-  auto server = kubelet::PluginServer::start(node_.offering, kVgpu, socket(), [] {});
+  auto server = kubelet::PluginServer::start(node_.context, kVgpu, socket(), [] {});
   ASSERT_TRUE(server) << server.error().message;
   fs::remove(socket());
   const FakePodResources successor(socket());
-  const auto theirs = kubelet::identify(socket());
+  const auto theirs = base::identify(socket());
   EXPECT_FALSE((*server)->in_place());
   server->reset();
-  EXPECT_EQ(kubelet::identify(socket()), theirs);
+  EXPECT_EQ(base::identify(socket()), theirs);
 }
 
 TEST_F(RegistrationTest, Checklist23TheFirstListIsComplete) {

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kubelet/resource_lock.h"
 
 #include <gtest/gtest.h>
 
-#include "kubelet/directory_watch.h"
+#include "base/directory_watch.h"
 #include "tests/unit/device-plugin/kubelet/plugin_on_node.h"
 
 namespace gpupool::test {
@@ -32,7 +33,7 @@ TEST_F(Lock, IsHeldByOneUntilItsEnd) {
 TEST_F(Lock, WakesNobodyWhenItIsTriedInVain) {
   const auto held = ResourceLock::try_take(path_);
   ASSERT_TRUE(held.has_value() && held->has_value());
-  kubelet::DirectoryWatch watch(folder_.path(), base::Log::none());
+  base::DirectoryWatch watch(folder_.path(), base::Log::none());
   watch.wait(std::chrono::seconds(10), {});  // the first ends at once: what was before is news
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(ResourceLock::try_take(path_).has_value());
   constexpr auto kLimit = std::chrono::milliseconds(50);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,14 +19,14 @@ class ServedPlugin : public testing::Test {
  protected:
   void SetUp() override {
     std::filesystem::create_directories(node_.plugins);
-    auto started = kubelet::PluginServer::start(node_.offering, kVgpu, socket_, [] {});
+    auto started = kubelet::PluginServer::start(node_.context, kVgpu, socket_, [] {});
     ASSERT_TRUE(started) << started.error().message;
     server_ = std::move(*started);
     client_ = std::make_unique<PluginClient>(socket_);
   }
 
   // Two GPUs with five slices each.
-  void publish() { node_.board.publish(vgpu_table(2, 5)); }
+  void publish() { node_.latest_table.publish(vgpu_table(2, 5)); }
 
   Node node_;
   const std::string socket_ = node_.plugins + "/vgpu.sock";

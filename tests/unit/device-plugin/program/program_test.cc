@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,10 +11,14 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "agent/boot_file.h"
+#include "agent/state_file.h"
+#include "telemetry/busy_times.h"
 #include "tests/fake-kubelet/fake_kubelet.h"
 #include "tests/fake-kubelet/fake_pod_resources.h"
 #include "tests/unit/device-plugin/kubelet/plugin_on_node.h"
@@ -109,6 +114,20 @@ class ProgramTest : public testing::Test {
     return false;
   }
 
+  // The counters of the only GPU, once it was sampled for longer than that.
+  std::optional<telemetry::BusyTime> wait_sampled(base::Duration longer_than) const {
+    const agent::BootFile file(folder_.path() + "/state/usage.json");
+    for (const auto deadline = Clock::now() + kPatience; Clock::now() < deadline; std::this_thread::yield()) {
+      const auto text = file.read();
+      telemetry::BusyTimes times;
+      if (!text || !*text || !times.restore(**text, agent::read_boot_id())) continue;
+      if (times.all().size() != 1) continue;
+      const auto& found = times.all().begin()->second;
+      if (found.sampled > longer_than) return found;
+    }
+    return std::nullopt;
+  }
+
   TemporaryFolder folder_;
   const std::string driver_ = folder_.path() + "/driver.json";
   const std::string kubelet_directory_ = folder_.path() + "/kubelet";
@@ -154,6 +173,20 @@ TEST_F(ProgramTest, Checklist16ReplacesOneThatWasKilledWhilePodsRun) {
   configure("version: v1\ndeviceSplitCount: 2\n");
   program = start();
   EXPECT_TRUE(wait_healthy(3)) << "one old slice and the two of the other GPU: " << program->log();
+}
+
+TEST_F(ProgramTest, AKilledOneHasNotForgottenHowBusyGpusWere) {
+  replace(driver_, R"({"node": "n1", "gpus": [{"model": "NVIDIA A100-SXM4-40GB", "utilization": 50}]})");
+  kubelet_.start();
+  auto program = start();
+  const auto first = wait_sampled({});
+  ASSERT_TRUE(first) << program->log();
+  EXPECT_EQ(program->end(SIGKILL), -SIGKILL);
+  program = start();
+  const auto second = wait_sampled(first->sampled);
+  ASSERT_TRUE(second) << program->log();
+  EXPECT_EQ(second->since, first->since);
+  EXPECT_LE(second->sampled / 2 - second->busy, std::chrono::microseconds(1));
 }
 
 TEST_F(ProgramTest, Checklist18TheNewOneOfAnUpgradeTakesOver) {

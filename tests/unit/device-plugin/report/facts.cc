@@ -1,4 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/device-plugin/report/facts.h"
+
+#include "tests/support/manual_clock.h"
 
 namespace gpupool::test {
 
@@ -53,12 +56,26 @@ slices::Resource resource(const std::string& name) {
   return resource;
 }
 
-health::State sick(const std::string& reason, const std::string& detail) {
-  health::State state;
+health::GpuHealth unhealthy(const std::string& reason, const std::string& detail) {
+  health::GpuHealth state;
   state.healthy = false;
   state.reason = reason;
   state.detail = detail;
   return state;
+}
+
+telemetry::Telemetry telemetry(const std::vector<std::int64_t>& percentages) {
+  telemetry::Telemetry all;
+  all.taken = ManualClock::kWallStart;
+  for (const auto percent : percentages) {
+    const auto gpu = "GPU-" + std::to_string(all.readings.size());
+    all.readings[gpu] = {.gpu_percent = percent,
+                         .memory_used_mib = 4000,
+                         .temperature_celsius = 61,
+                         .power_milliwatts = 250500};
+    all.busy[gpu] = {std::chrono::hours(1), std::chrono::hours(2), ManualClock::kWallStart};
+  }
+  return all;
 }
 
 kubelet::Holding holding(const std::string& pod, const std::vector<std::string>& slices) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/node_report.h"
 
 #include <gmock/gmock.h>
@@ -17,8 +18,8 @@ using testing::SizeIs;
 
 api::GpuNodeStatus status_of(const Facts& facts) { return make_status(facts, "1.2.3"); }
 
-void make_sick(Facts& facts, const std::string& uuid) {
-  facts.health[uuid] = test::sick("Xid79", "fell off the bus");
+void make_unhealthy(Facts& facts, const std::string& uuid) {
+  facts.health[uuid] = test::unhealthy("Xid79", "fell off the bus");
   for (auto& slice : facts.table.resources[0].slices) {
     if (slice.gpu != uuid) continue;
     slice.healthy = false;
@@ -84,7 +85,7 @@ TEST(NodeReport, PodsOfOneNameInTwoNamespacesAreTwo) {
 
 TEST(NodeReport, ASickGpuHasNoFreeSlicesAndSaysWhy) {
   auto given = facts(3, 10);
-  make_sick(given, "GPU-1");
+  make_unhealthy(given, "GPU-1");
   const auto status = status_of(given);
   EXPECT_EQ(status.gpu_counts, (api::GpuNodeCounts{3, 2}));
   EXPECT_EQ(status.slice_counts, (api::GpuNodeSliceCounts{30, 20}));
@@ -97,8 +98,8 @@ TEST(NodeReport, ASickGpuHasNoFreeSlicesAndSaysWhy) {
 
 TEST(NodeReport, WithoutAHealthyGpuTheNodeIsNotReady) {
   auto given = facts(2, 10);
-  make_sick(given, "GPU-0");
-  make_sick(given, "GPU-1");
+  make_unhealthy(given, "GPU-0");
+  make_unhealthy(given, "GPU-1");
   const auto status = status_of(given);
   EXPECT_EQ(status.conditions[0].status, "False");
   EXPECT_EQ(status.conditions[0].reason, "NothingOffered");
@@ -108,8 +109,8 @@ TEST(NodeReport, WithoutAHealthyGpuTheNodeIsNotReady) {
 TEST(NodeReport, AGpuThatTheDriverLostIsStillShown) {
   auto given = facts(3, 10);
   given.inventory.gpus.erase(given.inventory.gpus.begin() + 1);
-  make_sick(given, "GPU-1");
-  given.health["GPU-7"] = test::sick("Lost", "");
+  make_unhealthy(given, "GPU-1");
+  given.health["GPU-7"] = test::unhealthy("Lost", "");
   const auto status = status_of(given);
   ASSERT_THAT(status.gpus, SizeIs(4));
   EXPECT_EQ(status.gpus[1].uuid, "GPU-1");
@@ -139,7 +140,7 @@ TEST(NodeReport, ADriverWithoutGpusIsNotReady) {
 
 TEST(NodeReport, AProblemComesBeforeSickGpus) {
   auto given = facts(1, 10);
-  make_sick(given, "GPU-0");
+  make_unhealthy(given, "GPU-0");
   given.problem = "the configuration is bad";
   EXPECT_EQ(status_of(given).message, "the configuration is bad");
 }
@@ -193,7 +194,7 @@ TEST(NodeReport, SlicesThatWaitForTheirUsersSayWhyOnAHealthyGpu) {
 TEST(NodeReport, StaysWithinTheBoundsOfTheDefinition) {
   auto given = facts(70, 1);
   given.problem = std::string(100'000, 'x');
-  given.health["GPU-0"] = test::sick(std::string(100'000, 'y'), "");
+  given.health["GPU-0"] = test::unhealthy(std::string(100'000, 'y'), "");
   for (int pod = 0; pod < 150; ++pod) given.holdings.push_back(holding("p" + std::to_string(pod), {"1"}));
   const auto status = status_of(given);
   EXPECT_THAT(status.gpus, SizeIs(64));

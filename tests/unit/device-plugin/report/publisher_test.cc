@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/publisher.h"
 
 #include <gmock/gmock.h>
@@ -134,6 +135,32 @@ TEST_F(PublisherTest, EqualFactsAreNoNewsButAreRefreshedWithinAMinute) {
   clock_.advance(seconds(44));
   ASSERT_TRUE(transport_.wait_for_requests(4));
   EXPECT_THAT(body(3), HasSubstr(R"("lastReport":"2026-01-02T03:04:55Z")"));
+}
+
+TEST_F(PublisherTest, TelemetryGoesWithTheReportsAndIsNeverAReasonForOne) {
+  start_written();
+  EXPECT_THAT(body(2), Not(HasSubstr("utilizationPercent")));
+  auto facts = test::facts(1, 10);
+  for (int percent = 1; percent < 50; ++percent) {
+    ASSERT_TRUE(clock_.wait_for_deadline(start_ + seconds(50)));
+    facts.telemetry = test::telemetry({percent});
+    publisher_.offer(facts);
+    clock_.advance(seconds(1));
+  }
+  EXPECT_EQ(transport_.sent().size(), 3U);
+  transport_.answer(200, gpu_node("3"));
+  pass(seconds(1));
+  ASSERT_TRUE(transport_.wait_for_requests(4));
+  EXPECT_THAT(body(3), HasSubstr(R"("utilizationPercent":49)")) << "the newest";
+  // A change of something else takes it along.
+  ASSERT_TRUE(clock_.wait_for_deadline(start_ + seconds(100)));
+  clock_.advance(seconds(7));
+  transport_.answer(200, gpu_node("4"));
+  facts.holdings = {test::holding("pod", {"0::1"})};
+  facts.telemetry = test::telemetry({99});
+  publisher_.offer(facts);
+  ASSERT_TRUE(transport_.wait_for_requests(5));
+  EXPECT_THAT(body(4), HasSubstr(R"("utilizationPercent":99)"));
 }
 
 TEST_F(PublisherTest, ReadsAgainAfterAConflict) {

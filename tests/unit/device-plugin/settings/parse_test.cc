@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include "settings/load.h"
@@ -57,7 +58,8 @@ driverRoot: /run/nvidia/driver/
        .memory_scaling = 2000,
        .core_scaling = 100'000}};
   expected.mig = true;
-  expected.xids = {{79, XidAction::kUntilReset}, {31, XidAction::kIgnore}, {48, XidAction::kUnhealthy}};
+  expected.error_rules = {
+      {79, ErrorAction::kUntilReset}, {31, ErrorAction::kIgnore}, {48, ErrorAction::kUnhealthy}};
   expected.recovery_probes = 5;
   expected.recovery_seconds = 0;
   expected.passing = {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/device-plugin/slices/builders.h"
 
 #include <gtest/gtest.h>
@@ -46,6 +47,7 @@ Circumstances after(const Table& previous, std::set<std::string> in_use) {
   result.in_use = std::move(in_use);
   result.in_use_known = true;
   result.previous = previous;
+  result.names = kNames;
   return result;
 }
 

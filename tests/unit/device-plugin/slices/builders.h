@@ -1,11 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "slices/cut.h"
 #include "slices/plan_table.h"
 
 namespace gpupool::slices::test {
+
+// The names of resources in all these tests.
+inline const ResourceNames kNames{.whole = "nvidia.com/gpu", .partition_prefix = "nvidia.com/mig-"};
 
 // UUIDs as long as real ones: "GPU-00000000-0000-0000-0000-00000000000<index>".
 std::string uuid(std::int64_t index);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -104,13 +105,13 @@ class Node {
     return ids;
   }
   void replan(std::set<std::string> in_use, bool known) {
-    Circumstances circumstances{"gpu-1", unhealthy_, std::move(in_use), known, table_};
+    Circumstances circumstances{"gpu-1", unhealthy_, std::move(in_use), known, table_, test::kNames};
     const Planned planned = test::plan(test::machine(kGpus, kMemory), settings_, circumstances);
     for (std::int64_t i = 0; i < kGpus; ++i) note_scaling(planned.table, test::gpu(i, kMemory));
     table_ = planned.table;
     // A plan that has nothing to wait for has what the settings want.
     if (planned.waiting) return;
-    Circumstances fresh{"gpu-1", unhealthy_, {}, true, {}};
+    Circumstances fresh{"gpu-1", unhealthy_, {}, true, {}, test::kNames};
     RC_ASSERT(planned.table == test::plan(test::machine(kGpus, kMemory), settings_, fresh).table);
   }
   // The scaling that the cut in the table was made with: the new one as soon as the slices are the new ones.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/leader/election.h"
 
 #include <gtest/gtest.h>
@@ -13,45 +14,45 @@ using std::chrono::seconds;
 
 constexpr base::WallTime kWall{seconds(1767323045)};  // 2026-01-02T03:04:05Z
 
-// The one Lease of a cluster, as the API server keeps it.
+// An API server with one election lease.
 class Server {
  public:
-  std::optional<Lease> read() const { return lease_; }
+  std::optional<ElectionLease> read() const { return lease_; }
 
-  base::Result<Lease> create(const LeaseRecord& record) {
+  base::Result<ElectionLease> create(const ElectionRecord& record) {
     if (lease_) return base::fail(ErrorCode::kAlreadyExists, "exists");
     return store(record);
   }
-  base::Result<Lease> write(const std::string& version, const LeaseRecord& record) {
+  base::Result<ElectionLease> write(const std::string& version, const ElectionRecord& record) {
     if (!lease_) return base::fail(ErrorCode::kNotFound, "not found");
     if (lease_->metadata.resource_version != version) return base::fail(ErrorCode::kConflict, "conflict");
     return store(record);
   }
   void remove() { lease_.reset(); }
-  // Somebody else's write, whatever was there.
-  void set(const LeaseRecord& record) { store(record); }
-  const LeaseRecord& record() const { return lease_->spec; }
+  // A write of somebody else, on any version.
+  void set(const ElectionRecord& record) { store(record); }
+  const ElectionRecord& record() const { return lease_->spec; }
 
  private:
-  Lease store(const LeaseRecord& record) {
+  ElectionLease store(const ElectionRecord& record) {
     lease_.emplace();
     lease_->metadata.resource_version = std::to_string(++version_);
     lease_->spec = record;
     return *lease_;
   }
-  std::optional<Lease> lease_;
+  std::optional<ElectionLease> lease_;
   int version_ = 100;
 };
 
 enum class Fate { kWorks, kLost, kAnswerLost, kConflict };
 
-// A candidate and its clock, which may differ from others'.
+// A candidate and its clock, which may differ from the clocks of others.
 class Candidate {
  public:
   Candidate(Server& server, const std::string& name, base::SteadyTime now)
       : server_(server), election_(name, {}), now_(now) {}
 
-  // Does what is to be done at this moment; returns until when it then waits, or nothing if it has lost.
+  // Carries out all actions that are due now. Returns the end of its wait; nothing if it has lost.
   std::optional<base::SteadyTime> settle(Fate fate = Fate::kWorks) {
     for (int calls = 0; calls < 20; ++calls) {
       const auto action = election_.next(now_, wall_);
@@ -72,7 +73,7 @@ class Candidate {
     return std::nullopt;
   }
 
-  // Goes on in time as its waits say, until `end`; false if it has lost.
+  // Advances its clock by its waits, until `end`; false if it has lost.
   bool run_until(base::SteadyTime end, Fate fate = Fate::kWorks) {
     while (true) {
       const auto until = settle(fate);
@@ -86,13 +87,13 @@ class Candidate {
 
   bool leads() const { return election_.leads_until() && now_ < *election_.leads_until(); }
   base::SteadyTime now() const { return now_; }
-  void sleep(base::Duration how_long) { now_ += how_long; }  // as under SIGSTOP
+  void sleep(base::Duration how_long) { now_ += how_long; }  // like SIGSTOP
   Election& election() { return election_; }
   int calls() const { return calls_; }
   void set_wall(base::WallTime wall) { wall_ = wall; }
 
  private:
-  base::Result<Lease> written(const Election::Action& action, Fate fate) {
+  base::Result<ElectionLease> written(const Election::Action& action, Fate fate) {
     if (fate == Fate::kLost) return base::fail(ErrorCode::kTransport, "away");
     if (fate == Fate::kConflict) return base::fail(ErrorCode::kConflict, "conflict");
     const auto* create = std::get_if<Election::Create>(&action);
@@ -122,7 +123,7 @@ TEST_F(ElectionTest, TheFirstCreatesTheLease) {
   EXPECT_EQ(a_.settle(), at(seconds(2)));
   EXPECT_TRUE(a_.leads());
   EXPECT_EQ(a_.election().leads_until(), at(seconds(10)));
-  const LeaseRecord wanted{"a", 15, "2026-01-02T03:04:05.000000Z", "2026-01-02T03:04:05.000000Z", 0};
+  const ElectionRecord wanted{"a", 15, "2026-01-02T03:04:05.000000Z", "2026-01-02T03:04:05.000000Z", 0};
   EXPECT_EQ(server_.record(), wanted);
 }
 
@@ -133,7 +134,7 @@ TEST_F(ElectionTest, TheLeaderRenewsWithoutReading) {
   EXPECT_TRUE(a_.run_until(at(seconds(2))));
   EXPECT_EQ(a_.calls(), calls + 1);
   EXPECT_EQ(a_.election().leads_until(), at(seconds(12)));
-  const LeaseRecord wanted{"a", 15, "2026-01-02T03:04:05.000000Z", "2026-01-02T03:04:07.000000Z", 0};
+  const ElectionRecord wanted{"a", 15, "2026-01-02T03:04:05.000000Z", "2026-01-02T03:04:07.000000Z", 0};
   EXPECT_EQ(server_.record(), wanted);
 }
 
@@ -161,10 +162,10 @@ TEST_F(ElectionTest, ADeadLeaderIsFollowedExactlyWhenItsLeaseExpires) {
 
 TEST_F(ElectionTest, ExpiryIsCountedFromTheLastChangeSeen) {
   a_.settle();
-  b_.sleep(milliseconds(1999));  // looks just before the last renewal
+  b_.sleep(milliseconds(1999));  // reads just before the last renewal
   b_.settle();
   a_.set_wall(kWall + seconds(2));
-  a_.run_until(at(seconds(2)));  // and then it dies
+  a_.run_until(at(seconds(2)));  // then it dies
   EXPECT_TRUE(b_.run_until(at(seconds(17))));
   EXPECT_FALSE(b_.leads());
   EXPECT_TRUE(b_.run_until(at(seconds(18))));
@@ -238,7 +239,7 @@ TEST_F(ElectionTest, ALeaderWithoutServerEndsAtTheRenewDeadline) {
 
 TEST_F(ElectionTest, ItsTermEndsBeforeAnothersCanBegin) {
   a_.settle();
-  a_.run_until(at(seconds(2)), Fate::kAnswerLost);  // renewed at the server, and the leader does not know
+  a_.run_until(at(seconds(2)), Fate::kAnswerLost);  // the server has renewed it; the answer is lost
   b_.settle();
   b_.run_until(at(seconds(60)));
   EXPECT_LT(*a_.election().leads_until(), at(seconds(10) + milliseconds(1)));
@@ -277,7 +278,7 @@ TEST_F(ElectionTest, ACreationWhoseAnswerWasLostIsOurs) {
 TEST_F(ElectionTest, OfTwoThatTakeAFreeLeaseOneWins) {
   server_.set({"", 1, "", "", 4});
   ASSERT_TRUE(std::holds_alternative<Election::Read>(b_.election().next(b_.now(), kWall)));
-  b_.election().on_read(b_.now(), server_.read());  // both have seen that it is free
+  b_.election().on_read(b_.now(), server_.read());  // both have read that it is free
   a_.settle();
   EXPECT_TRUE(a_.leads());
   EXPECT_EQ(b_.settle(), at(seconds(1)));
@@ -305,7 +306,7 @@ TEST_F(ElectionTest, AServerThatAlwaysRefusesIsNotStormed) {
   a_.settle();
   const int calls = a_.calls();
   EXPECT_FALSE(a_.run_until(at(seconds(10)), Fate::kConflict));
-  // Write, look and write at once; then one of each a second.
+  // First a write, a read and a write at once; then one of each per second.
   EXPECT_LE(a_.calls() - calls, 19);
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/leader/elector.h"
 
 #include <gmock/gmock.h>
@@ -63,7 +64,8 @@ class ElectorTest : public ::testing::Test {
                                   return std::chrono::duration_cast<milliseconds>(elector_.request_limit());
                                 }};
   kube::Client client_{limited_, nullptr, clock_, metrics_, {.max_tries = 1}};
-  Elector elector_{client_, {"ns", "op"}, "me", {}, 3, clock_, metrics_, base::Log::none()};
+  Elector elector_{client_,  {"ns", "op"},     "me", {}, {"gpupool.dev/data-version", 3, "newer"}, clock_,
+                   metrics_, base::Log::none()};
   std::atomic<bool> returned_ = false;
   std::jthread thread_;
 };

@@ -1,1 +1,0 @@
-"""What the tests of the operator share: the API server, the operator as a process, jobs, waiting, leaks."""

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what only the operator, the scheduler and kubelets should, to break the rules of the checker one by one."""
+
+import time
+from typing import Any
+
+from tests.faults.checker.clock import ELECTION_NAMESPACE
+from tests.faults.checker.leadership import Leadership
+from tests.faults.checker.lease_rules import TakingMoves
+from tests.faults.checker.node_rules import MarksNameHolder, NodeControllerUndone
+from tests.faults.checker.records import NODE_CONTROLLER
+from tests.kit.api import MERGE_PATCH, Api, Object
+from tests.kit.manifests import job_manifest
+from tests.kit.names import JOB_UID, LEASE, LEASE_LABEL, SLICES_LABEL
+from tests.kit.waiting import wait_for
+
+NOBODY = "00000000-0000-0000-0000-000000000000"
+TOO_LONG = 3 + max(rule.LIMIT for rule in (MarksNameHolder, NodeControllerUndone, TakingMoves))
+PERIOD, PAUSE = 0.4, 1.5 * Leadership.RENEWED_WITHIN  # of renewals
+
+
+class Forger:
+    """Writes what only the operator, the scheduler and kubelets should."""
+
+    def __init__(self, api: Api, space: str) -> None:
+        self.complained = lambda mark: False  # whether the checker has named it
+        self.api, self.space, self._names, self.nodes, self._jobs = api, space, iter(range(1000)), {}, {}
+
+    def set_up(self) -> None:
+        self.api.create("namespaces", {"metadata": {"name": self.space}})
+        wait_for("the service account", lambda: self.api.find("serviceaccounts", "default", self.space))
+
+    def tear_down(self) -> None:
+        for kind in ("gpujobs", "pods"):
+            for objekt in self.api.list(kind, self.space):
+                self.api.patch(kind, objekt["metadata"]["name"], {"metadata": {"finalizers": None}}, self.space)
+                self.api.delete(kind, objekt["metadata"]["name"], self.space, gracePeriodSeconds=0)
+        for kind in ("nodes", "gpunodes"):
+            for name in self.nodes:
+                self.api.delete(kind, name)
+        self.api.delete("leases", "self-election", ELECTION_NAMESPACE)
+        self.api.delete("namespaces", self.space)
+
+    def wait_for_complaint(self, mark: str) -> None:
+        """Of what is wrong only after a while in which somebody leads, who does nothing but renew."""
+        begin = time.monotonic()
+        while not self.complained(mark) and time.monotonic() < begin + 180:
+            self.renew()
+            time.sleep(PERIOD)
+
+    def pause(self) -> None:
+        """Nobody leads for as long: who is paused again and again renews too seldom."""
+        for _ in range(1 + int(TOO_LONG / PAUSE)):
+            self.renew()
+            time.sleep(PAUSE)
+
+    def take_turns(self) -> None:
+        """As long, by leaders of whom each has a part of it."""
+        for turn in range(int(TOO_LONG / PERIOD)):
+            self.renew(f"leader {turn // 5}")
+            time.sleep(PERIOD)
+
+    def node(self) -> str:
+        """One that the node controller has nothing to say of any more: that of 1.20 writes the taints that it has in its
+        cache, and so brings back what was taken off meanwhile."""
+        name = f"{self.space}-n{next(self._names)}"
+        complete = {"metadata": {"name": name}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+        self.nodes[name] = self.api.create("nodes", complete)["metadata"]["uid"]
+        wait_for("the taint of a new node to go", lambda: not self.api.get("nodes", name)["spec"].get("taints"))
+        return name
+
+    def job(self, **annotations: str) -> str:
+        manifest = job_manifest(f"j{next(self._names)}", self.space, "none", suspend=True)
+        manifest["metadata"]["annotations"] = annotations
+        made = self.api.create("gpujobs", manifest)["metadata"]
+        self._jobs[made["name"]] = made["uid"]
+        return made["name"]
+
+    def uid(self, job: str) -> str:
+        return self._jobs[job]
+
+    def status(self, job: str, number: int, state: str, *nodes: str, slices: int = 0, workers: int = 1,
+               attempt: int = 0, **status: Any) -> None:
+        lease = {"id": f"{self._jobs[job]}.{number}", "state": state, "attempt": attempt, "slices": slices or None,
+                 "nodes": [{"name": n, "uid": self.nodes[n], "workers": workers} for n in nodes]}
+        self.api.patch("gpujobs", job, {"status": {"phase": "Running", **status, "lease": lease if state else None}},
+                       self.space, "status")
+
+    def mark(self, node: str, job: str, number: int = 1, key: str = LEASE) -> None:
+        value = f"{self._jobs.get(job, NOBODY)}.{number}"
+        marks = {"labels": {LEASE_LABEL: value}, "annotations": {LEASE: f"{self.space}/{job}"}}
+        taints = [{"key": key, "value": value, "effect": "NoSchedule"}]
+        self.api.patch("nodes", node, {"metadata": marks if key == LEASE else {}, "spec": {"taints": taints}})
+
+    def unmark(self, node: str) -> None:
+        self.api.patch("nodes", node, {"metadata": {"labels": {LEASE_LABEL: None}, "annotations": {LEASE: None}},
+                                       "spec": {"taints": None}})
+
+    def undo(self, node: str, value: Any = None) -> None:
+        """As the node controller of 1.20: this, or nothing, is the lease taint that its cache has."""
+        taints = [{"key": LEASE, "value": value, "effect": "NoSchedule"}] if value else None
+        url = self.api.url("nodes", name=node, fieldManager=NODE_CONTROLLER)
+        self.api.call("PATCH", url, {"spec": {"taints": taints}}, MERGE_PATCH)
+
+    def hold(self, *nodes: str, **annotations: str) -> str:
+        """A job that holds these nodes as it should."""
+        job = self.job(**annotations)
+        self.status(job, 1, "Taking", *nodes)
+        for node in nodes:
+            self.mark(node, job)
+        self.status(job, 1, "Held", *nodes)
+        return job
+
+    def gpus(self, node: str, *used: int) -> None:
+        """GPUs of ten slices each."""
+        ours = {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuNode", "metadata": {"name": node}}
+        self.api.create("gpunodes", ours)
+        gpus = [{"uuid": f"GPU-{node}-{i}", "index": i, "model": "M", "memoryMiB": 1, "health": "Healthy",
+                 "resourceName": "gpupool.dev/vgpu", "slices": {"total": 10, "free": 0, "memoryMiB": 1, "cores": 10},
+                 "pods": [{"namespace": self.space, "name": "p", "slices": slices}]} for i, slices in enumerate(used)]
+        self.api.patch("gpunodes", node, {"status": {"gpus": gpus}}, sub="status")
+
+    def pod(self, job: str, node: str, number: int = 1, running: bool = True, slices: int = 0) -> str:
+        """A worker; its attempt is 0 and its rank 0."""
+        name = f"p{next(self._names)}"
+        labels = {JOB_UID: self._jobs[job], LEASE: f"{self._jobs[job]}.{number}"}
+        spec = {"nodeName": node, "containers": [{"name": "w", "image": "i", "env": [{"name": "GPUPOOL_ATTEMPT", "value": "0"}]}]}
+        self.api.create("pods", {"metadata": {"name": name, "namespace": self.space, "labels":
+                                              {**labels, **({SLICES_LABEL: str(slices)} if slices else {})}}, "spec": spec})
+        if running:
+            self.pod_state(name, "Running", {"running": {}})
+        return name
+
+    def pod_state(self, name: str, phase: str, state: Object) -> None:
+        status = {"name": "w", "image": "i", "imageID": "", "ready": True, "restartCount": 0, "lastState": {}, "state": state}
+        self.api.patch("pods", name, {"status": {"phase": phase, "containerStatuses": [status]}}, self.space, "status")
+
+    def leave(self, pod: str, grace: int = 0) -> None:
+        """It is deleted, and our finalizer keeps the object. With grace 0: its kubelet has seen the end of it."""
+        self.api.patch("pods", pod, {"metadata": {"finalizers": ["gpupool.dev/worker"]}}, self.space)
+        self.api.delete("pods", pod, self.space, gracePeriodSeconds=grace)
+
+    def renew(self, holder: str = "me") -> None:
+        lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+                 "metadata": {"name": "self-election", "namespace": ELECTION_NAMESPACE}}
+        if not self.api.find("leases", "self-election", ELECTION_NAMESPACE):
+            self.api.create("leases", lease)
+        moment = int(10 * time.monotonic()) % 1_000_000
+        spec = {"holderIdentity": holder, "renewTime": f"2020-01-01T00:00:00.{moment:06d}Z"}
+        self.api.patch("leases", "self-election", {"spec": spec}, ELECTION_NAMESPACE)

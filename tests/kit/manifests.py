@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GpuJobs and GpuPools for tests."""
+
+from typing import Any
+
+from tests.kit.names import API_VERSION
+
+# Rank 0 lets the other ranks start: they wait until something listens on the master's port. It stays for a moment, since
+# one that comes after the end of rank 0 would wait for minutes.
+LISTEN = ('if [ "$RANK" = 0 ]; then while :; do '
+          'nc -l -p "$MASTER_PORT" </dev/null >/dev/null 2>&1 || sleep 1; done & sleep 5; fi\n')
+
+
+def shell(script: str, **container: Any) -> dict:
+    """A worker's container that runs a shell script."""
+    return {"name": "worker", "image": "gpupool.dev/busybox:1", "imagePullPolicy": "IfNotPresent",
+            "command": ["sh", "-c", script], **container}
+
+
+def job_manifest(name: str, namespace: str, pool: str, script: str = "sleep 3600", container: dict | None = None,
+                 template: Any = None, pod: dict | None = None, **spec: Any) -> dict:
+    """pod adds to the pod's spec, template replaces the whole template."""
+    pod_spec = {"terminationGracePeriodSeconds": 1, "containers": [container or shell(script)], **(pod or {})}
+    return {"apiVersion": API_VERSION, "kind": "GpuJob", "metadata": {"name": name, "namespace": namespace},
+            "spec": {"pool": pool, "template": template or {"spec": pod_spec}, **spec}}
+
+
+def pool_manifest(name: str, selector: dict[str, str], **spec: Any) -> dict:
+    return {"apiVersion": API_VERSION, "kind": "GpuPool", "metadata": {"name": name},
+            "spec": {"nodeSelector": {"matchLabels": selector}, **spec}}
+
+
+def gpu_node_manifest(name: str, **metadata: Any) -> dict:
+    return {"apiVersion": API_VERSION, "kind": "GpuNode", "metadata": {"name": name, **metadata}}

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kubelets of nodes without machines: workers that run, end when told, and end when deleted.
+
+Workers has the behaviour, PlayedKubelet lists the pods again and again and lets it act. A test that wants other times, a
+scheduler of its own or a record of what ran says so with the arguments.
+"""
+
+import threading
+from typing import Protocol
+
+from tests.kit.api import Api, ApiError, Object
+from tests.kit.names import JOB_UID
+from tests.kit.played.binder import Binder, has_lease_of
+from tests.kit.played.plugins import FakePlugins
+from tests.kit.played.worker_result import container_status, terminated
+from tests.kit.played.workers import attempt_of, is_deleted, is_gang, rank_of, shares_a_node, slices_of
+from tests.kit.times import seconds_now
+
+POLL = 0.1
+
+
+class Scheduler(Protocol):
+    def bind(self, pod: Object) -> None:
+        """Gives the pod a node, if one is free."""
+
+
+class Observer:
+    """Is told what happens to every worker. This one ignores it."""
+
+    def starting(self, pod: Object) -> None:
+        """It is admitted; that it runs is written next."""
+
+    def start_failed(self, pod: Object) -> None:
+        """That could not be written: the worker has not begun."""
+
+    def started(self, pod: Object) -> None:
+        """It runs."""
+
+    def ended(self, pod: Object) -> None:
+        """Its command runs no more; that is written next."""
+
+
+class Workers:
+    """Pods run until finish(); those on nodes in `dead` are left alone, as by a machine without power."""
+
+    def __init__(self, api: Api, plugins: FakePlugins, scheduler: Scheduler | None = None,
+                 observer: Observer | None = None, checks_affinity: bool = False) -> None:
+        """checks_affinity: a worker is rejected on a node that has not its lease, as one that is new under its name."""
+        self._api, self.plugins = api, plugins
+        self.scheduler, self._observer = scheduler or Binder(api), observer or Observer()
+        self._checks_affinity = checks_affinity
+        self.dead: set[str] = set()
+        self.ignored: set[tuple[str, str]] = set()  # pods whose status a test writes itself, by namespace and name
+        self.started: list[str] = []  # names of pods in the order in which they began to run
+
+    def step(self, pod: Object) -> None:
+        """Does what is next for this pod, if anything is."""
+        meta, node = pod["metadata"], pod["spec"].get("nodeName")
+        if node in self.dead or (meta["namespace"], meta["name"]) in self.ignored:
+            return
+        if node is None:
+            if not is_deleted(pod):
+                self.scheduler.bind(pod)
+        elif is_deleted(pod):
+            self.end(pod)
+        elif pod["status"].get("phase") == "Pending":
+            self.start(pod)
+
+    def start(self, pod: Object) -> bool:
+        """Whether it was admitted."""
+        if slices_of(pod):
+            refusal = self.plugins.admit(pod)
+            if refusal:
+                self._reject_before_start(pod, "UnexpectedAdmissionError", refusal)
+                return False
+        elif self._checks_affinity and not shares_a_node(pod) and not has_lease_of(self._api.get("nodes", pod["spec"]["nodeName"]), pod):
+            self._reject_before_start(pod, "NodeAffinity", "Predicate NodeAffinity failed")
+            return False
+        self._observer.starting(pod)
+        self.started.append(pod["metadata"]["name"])
+        running = self._container(pod, {"running": {"startedAt": seconds_now()}})
+        try:
+            self._write(pod, {"phase": "Running", "startTime": seconds_now(), "podIP": "192.0.2.1",
+                              "containerStatuses": [running]})
+        except (ApiError, OSError):
+            self._observer.start_failed(pod)
+            raise
+        self._observer.started(pod)
+        return True
+
+    def end(self, pod: Object) -> None:
+        """It was deleted: its container is killed, and then the pod goes."""
+        self._observer.ended(pod)
+        meta = pod["metadata"]
+        statuses = pod["status"].get("containerStatuses", [])
+        # Also of a pod that never began: that is a kubelet's word that it never will.
+        if not statuses or any("terminated" not in status["state"] for status in statuses):
+            ended = {"terminated": {"exitCode": 137, "reason": "Error", "finishedAt": seconds_now()}}
+            self._write(pod, {"containerStatuses": [self._container(pod, ended)]})
+        # Kubelets ask until it is gone: a server that takes our finalizer off at the same moment may keep the pod.
+        if meta.get("deletionGracePeriodSeconds") != 0 or not meta.get("finalizers"):
+            self._api.delete("pods", meta["name"], meta["namespace"], gracePeriodSeconds=0,
+                             preconditions={"uid": meta["uid"]})
+
+    def finish(self, pod: Object, code: int = 0, tail: str = "") -> None:
+        """The worker's command ends; the pod of a Job is over then, that of a StatefulSet is restarted as a holder."""
+        if not is_gang(pod):  # in a gang the launcher stays and holds the node
+            self._observer.ended(pod)
+        ended = terminated(attempt_of(pod), rank_of(pod), code, tail)
+        self._write_end(pod, ended, "Succeeded" if code == 0 else "Failed", ready=True)
+
+    def break_off(self, pod: Object, code: int, reason: str) -> None:
+        """The worker's container ends and leaves no result, as by OOM or with its node."""
+        ended = {"terminated": {"exitCode": code, "reason": reason, "finishedAt": seconds_now()}}
+        self._write_end(pod, ended, "Failed")
+
+    def forget(self, pod: Object) -> None:
+        """The worker of a gang has ended and was started again, and its dead container is gone: nobody knows how."""
+        again = self._container(pod, {"running": {"startedAt": seconds_now()}})
+        self._write(pod, {"containerStatuses": [{**again, "restartCount": 1}]})
+
+    def reject(self, pod: Object, reason: str, message: str) -> None:
+        """Not admitted: nothing of it has run."""
+        self._write(pod, {"phase": "Failed", "reason": reason, "message": message, "containerStatuses": None})
+
+    def _write_end(self, pod: Object, ended: Object, phase: str, ready: bool = False) -> None:
+        """phase: of a pod that is not started again."""
+        status = self._container(pod, ended)
+        if is_gang(pod):
+            phase = "Running"
+            status.update(state={"running": {"startedAt": seconds_now()}}, lastState=ended, restartCount=1)
+            status["ready"] = ready
+        self._write(pod, {"phase": "Running", "containerStatuses": [status]})
+        if phase != "Running":  # a kubelet from 1.27 on writes it when the sandbox is gone too
+            self._write(pod, {"phase": phase})
+
+    def _reject_before_start(self, pod: Object, reason: str, why: str) -> None:
+        self._write(pod, {"phase": "Failed", "reason": reason, "message": "Pod was rejected: " + why,
+                          "startTime": seconds_now()})
+
+    def _write(self, pod: Object, status: Object) -> None:
+        meta = pod["metadata"]
+        self._api.patch("pods", meta["name"], {"status": status}, meta["namespace"], "status")
+
+    @staticmethod
+    def _container(pod: Object, state: Object) -> Object:
+        worker = pod["spec"]["containers"][0]
+        return container_status(worker["name"], worker["image"], state)
+
+
+class PlayedKubelet(Workers):
+    """All kubelets of a small cluster, as a thread, until close()."""
+
+    def __init__(self, api: Api, plugins: FakePlugins, observer: Observer | None = None, poll: float = POLL) -> None:
+        """poll: seconds between two looks at all pods."""
+        super().__init__(api, plugins, observer=observer)
+        self._poll = poll
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._poll):
+            try:
+                pods = self._api.list("pods", labelSelector=JOB_UID)
+                self.plugins.sync(pods)
+            except (ApiError, OSError):
+                continue
+            for pod in pods:
+                try:
+                    self.step(pod)
+                except (ApiError, OSError):
+                    pass  # it has changed or gone: again in a moment, and the others meanwhile

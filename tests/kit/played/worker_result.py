@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result of a worker's command, as gpupool-launch leaves it in the termination message."""
+
+import json
+
+from tests.kit.api import Object
+from tests.kit.times import seconds_now
+
+VERSION = 1  # of the format
+
+
+def reason_of(code: int) -> str:
+    """As container runtimes say it."""
+    return "Completed" if code == 0 else "Error"
+
+
+def exited(attempt: int, rank: int, code: int, tail: str = "") -> str:
+    """The message of a command that ended with this exit code, after it printed these last lines."""
+    return json.dumps({"version": VERSION, "attempt": attempt, "rank": rank, "outcome": "exited", "exitCode": code,
+                       "reason": reason_of(code), "message": f"exit code {code}", "tail": tail,
+                       "finishedAt": seconds_now()})
+
+
+def terminated(attempt: int, rank: int, code: int, tail: str = "") -> Object:
+    """The state of a worker's container whose command ended so."""
+    return {"terminated": {"exitCode": code, "reason": reason_of(code), "message": exited(attempt, rank, code, tail),
+                           "startedAt": seconds_now(), "finishedAt": seconds_now()}}
+
+
+def container_status(name: str, image: str, state: Object) -> Object:
+    """Of a container that was not started again."""
+    return {"name": name, "image": image, "imageID": "", "ready": "running" in state, "restartCount": 0, "state": state,
+            "lastState": {}}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Crashes the operator before and after each of its writes. What a new operator finds must lead to the same
+// end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "api/v1alpha1/reasons.h"
+#include "tests/unit/job-life/world.h"
+
+namespace gpupool::planning {
+namespace {
+
+using test::Ending;
+using test::World;
+using testing::IsEmpty;
+namespace phase = api::phase;
+
+// One scenario: how the world is set up and what happens in it. Returns the world after it has come to rest.
+struct Story {
+  const char* name;
+  std::int64_t gpus;
+  std::function<void(World&)> begin;
+  std::function<bool(World&)> tell;
+};
+
+bool just_run(World& world) { return world.run(); }
+
+// Crashes change the numbers of later writes, so a scenario waits for conditions, not for numbers of turns.
+const std::vector<Story>& stories() {
+  static const std::vector<Story> kAll = {
+      {"OneGpu", 1, [](World&) {}, just_run},
+      {"Gang", 3, [](World&) {}, just_run},
+      {"CrashOnce", 2,
+       [](World& world) {
+         world.ending = [](std::int64_t attempt, std::int64_t rank) {
+           return attempt == 0 && rank == 1 ? Ending::kCrash : Ending::kSuccess;
+         };
+       },
+       just_run},
+      {"CrashAlways", 1,
+       [](World& world) {
+         world.job.spec.backoff_limit = 1;
+         world.ending = [](std::int64_t, std::int64_t) { return Ending::kCrash; };
+       },
+       just_run},
+      {"Evicted", 2,
+       [](World& world) {
+         world.ending = [](std::int64_t attempt, std::int64_t) {
+           return attempt == 0 ? Ending::kEvicted : Ending::kSuccess;
+         };
+       },
+       just_run},
+      {"SuspendedAndResumed", 2,
+       [](World& world) { world.ending = [](std::int64_t, std::int64_t) { return Ending::kNever; }; },
+       [](World& world) {
+         if (!world.run([&] { return world.running(); })) return false;
+         world.change_spec([](auto& spec) { spec.suspend = true; });
+         if (!world.run([&] { return world.job.status.phase == phase::kSuspended; })) return false;
+         world.ending = [](std::int64_t, std::int64_t) { return Ending::kSuccess; };
+         world.change_spec([](auto& spec) { spec.suspend = false; });
+         return world.run();
+       }},
+      {"NodeLost", 2,
+       [](World& world) {
+         world.ending = [](std::int64_t attempt, std::int64_t) {
+           return attempt == 0 ? Ending::kNever : Ending::kSuccess;
+         };
+       },
+       [](World& world) {
+         if (!world.run([&] { return world.running(); })) return false;
+         world.lose_node("b");
+         world.now += std::chrono::seconds(31);
+         if (!world.run([&] { return world.job.status.phase == phase::kSucceeded; })) return false;
+         world.recover_node("b");
+         return world.run([&] { return !world.job.status.lease && world.pods.empty(); });
+       }},
+      {"Slices", 1, [](World& world) { world.share(3); }, just_run},
+      {"SliceGang", 3, [](World& world) { world.share(4); }, just_run},
+      {"Refused", 3,
+       [](World& world) {
+         world.share(4);
+         world.refuse = [&world] { return world.job.status.attempts < 2; };
+       },
+       just_run},
+      {"Deleted", 2,
+       [](World& world) { world.ending = [](std::int64_t, std::int64_t) { return Ending::kNever; }; },
+       [](World& world) {
+         if (!world.run([&] { return world.running(); })) return false;
+         world.delete_job();
+         return world.run([&] { return !world.job_exists && world.pods.empty(); });
+       }},
+  };
+  return kAll;
+}
+
+World make_world(const Story& story) {
+  World world(story.gpus, {"a", "b", "c"});
+  story.begin(world);
+  return world;
+}
+
+std::string end_of(const World& world) {
+  if (!world.job_exists) return "gone";
+  const auto& status = world.job.status;
+  return status.phase + " " + status.reason + " attempts " + std::to_string(status.attempts) + " failures " +
+         std::to_string(status.failures) + " workers " + std::to_string(status.workers.succeeded);
+}
+
+class CrashAnywhere : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(CrashAnywhere, EndsAsIfNothingHadHappened) {
+  const auto& story = stories().at(GetParam());
+  World calm = make_world(story);
+  ASSERT_TRUE(story.tell(calm));
+  EXPECT_THAT(calm.broken, IsEmpty());
+  ASSERT_GT(calm.writes, 5);
+  for (int number = 1; number <= calm.writes; ++number) {
+    for (const bool after : {false, true}) {
+      World world = make_world(story);
+      world.crash_at = {number, after};
+      SCOPED_TRACE(std::string("crash ") + (after ? "after" : "before") + " write " + std::to_string(number));
+      ASSERT_TRUE(story.tell(world));
+      EXPECT_EQ(end_of(world), end_of(calm));
+      EXPECT_THAT(world.broken, IsEmpty());
+      EXPECT_THAT(world.tainted(), IsEmpty());
+      EXPECT_THAT(world.pods, IsEmpty());
+      EXPECT_THAT(world.children_at_work(), IsEmpty());
+      EXPECT_EQ(world.starts.size(), calm.starts.size());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stories, CrashAnywhere, testing::Range<std::size_t>(0, stories().size()),
+                         [](const auto& each) { return std::string(stories().at(each.param).name); });
+
+// Crashes, slow controllers and all kinds of ends at once. The outcome depends on the random numbers; that it
+// ends and keeps the promises (docs/protocol.md#promises) does not.
+RC_GTEST_PROP(JobProperty, NothingBreaksThePromises, ()) {
+  World world(*rc::gen::inRange<std::int64_t>(1, 4), {"a", "b", "c"});
+  world.job.spec.backoff_limit = *rc::gen::inRange<std::int64_t>(0, 4);
+  if (*rc::gen::arbitrary<bool>()) world.share(*rc::gen::inRange<std::int64_t>(1, 11));
+  const auto endings = *rc::gen::container<std::vector<Ending>>(
+      20, rc::gen::element(Ending::kSuccess, Ending::kSuccess, Ending::kCrash, Ending::kDeleted,
+                           Ending::kEvicted));
+  const auto dice = *rc::gen::container<std::vector<int>>(200, rc::gen::inRange(0, 12));
+  std::size_t rolls = 0;
+  std::size_t ends = 0;
+  // The random numbers are finite, so that every world comes to an end.
+  const auto roll = [&] { return rolls < dice.size() ? dice[rolls++] : 6; };
+  world.ending = [&](std::int64_t, std::int64_t) {
+    return ends < endings.size() ? endings[ends++] : Ending::kSuccess;
+  };
+  world.crash_now = [&]() -> std::optional<bool> {
+    const int rolled = roll();
+    return rolled < 2 ? std::optional(rolled == 1) : std::nullopt;
+  };
+  world.hesitate = [&] { return roll() < 4; };
+  world.refuse = [&] { return roll() < 2; };
+  const auto lateness = *rc::gen::inRange(0, 13);
+  // Not in a sharing pool, where nodes stay open to the ranks of a gang.
+  if (!world.pool->spec.sharing) world.late = [&] { return rolls < dice.size() && roll() < lateness; };
+  RC_ASSERT(world.run());
+  RC_ASSERT(world.broken == std::vector<std::string>{});
+  RC_ASSERT(world.job.finished());
+  RC_ASSERT(world.tainted().empty());
+  RC_ASSERT(world.pods.empty());
+  RC_ASSERT(world.children_at_work().empty());
+  RC_ASSERT(world.job.status.failures <= world.job.spec.backoff_limit + 1);
+}
+
+}  // namespace
+}  // namespace gpupool::planning
