@@ -1,8 +1,10 @@
-// Submits one-GPU jobs and takes the time: bench_burst --kubeconfig FILE --namespace NS --pool POOL [--jobs N
-// (100)]
-// [--threads N (8)] [--gap-ms N (0): between two submissions, for an idle operator] [--limit S (600)]
-// [--end finish|delete|stay: they end by themselves, or all are deleted at once when the last one runs, or
-// they are left running (finish)] [--slices N: of each in a sharing pool].
+// SPDX-License-Identifier: Apache-2.0
+// Submits one-GPU jobs and measures the time of each stage:
+// bench_burst --kubeconfig FILE --namespace NS --pool POOL [--jobs N (100)] [--threads N (8)]
+//   [--gap-ms N (0): time between two submissions, for an idle operator] [--limit S (600)]
+//   [--end finish|done|delete|stay (finish): jobs end on their own, and are deleted then; or are left; or all
+//   are deleted when the last one runs; or are left running] [--slices N: slices of each job, in a sharing
+//   pool].
 #include <atomic>
 #include <cstdio>
 #include <thread>
@@ -19,7 +21,7 @@ using bench::Stopwatch;
 struct Burst {
   std::string ns;
   std::string pool;
-  std::string slice;  // of the spec
+  std::string slice;  // spec.slice
   int jobs;
   int threads;
   std::chrono::milliseconds gap;
@@ -35,7 +37,7 @@ std::string manifest(const Burst& burst, int i) {
          R"("image":"busybox:1","command":["sh","-c","true"]}]}}}})";
 }
 
-// Calls `action` with 0 .. jobs - 1, from several threads; counts errors.
+// Calls `action` with 0 .. jobs - 1 from several threads; counts errors.
 template <class Action>
 int for_each_job(const Burst& burst, const Action& action) {
   std::atomic<int> next = 0;
@@ -91,17 +93,21 @@ int main(int argc, char** argv) {
                     std::chrono::milliseconds(arguments.number("gap-ms", 0)),
                     std::chrono::seconds(arguments.number("limit", 600))};
   const auto end = arguments.text("end", "finish");
-  const bool finish = end == "finish", waiting = end == "wait";
+  const bool finish = end == "finish" || end == "done", waiting = end == "wait";
   const auto until = finish ? Stopwatch::kDone : waiting ? Stopwatch::kAnswered : Stopwatch::kRunning;
   const auto all = static_cast<std::size_t>(burst.jobs);
   Stopwatch watch(connection, burst.ns);
   bench::Results results("burst");
-  watch.start();
+  watch.start(end == "done");
   const bench::BusyCores burst_cores;
   if (submit(connection, burst, watch) > 0) return 1;
   if (!watch.wait_for(until, all, burst.limit)) return fail("the jobs");
   if (end == "stay" || waiting) {
     results.value("all jobs", watch.span(Stopwatch::kSubmitted, until), "s");
+    return results.print(), 0;
+  }
+  if (end == "done") {
+    results.value("all jobs", watch.span(Stopwatch::kSubmitted, Stopwatch::kDone), "s");
     return results.print(), 0;
   }
   results.sample("submitted to child seen", watch.between(Stopwatch::kSubmitted, Stopwatch::kChild), "s");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/cluster/connection.h"
 
 #include <csignal>
@@ -42,7 +43,7 @@ std::vector<std::jthread> Connection::fill(const std::vector<runtime::Reflector*
     while (!cache->synced()) {
       if (clock_.now() > end) {
         std::fprintf(stderr, "waited for the %s\n", cache->name().c_str());
-        std::_Exit(EXIT_FAILURE);  // the threads live
+        std::_Exit(EXIT_FAILURE);  // without destructors, because the threads still run
       }
       clock_.sleep_for(std::chrono::milliseconds(10), {});
     }

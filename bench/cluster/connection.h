@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -14,10 +15,10 @@
 
 namespace gpupool::bench {
 
-// A way to the API server exactly as the operator's: same transport, same client, no rate limit of ours.
+// A connection to the API server like the operator's: same transport, same client, no rate limit.
 class Connection {
  public:
-  // Ends the program (1) if the kubeconfig cannot be read. user_agent tells its requests apart in an audit
+  // Ends the program (1) if the kubeconfig cannot be read. user_agent identifies its requests in an audit
   // log.
   Connection(const std::string& kubeconfig, const std::string& user_agent);
 
@@ -26,8 +27,8 @@ class Connection {
   base::Metrics& metrics() { return metrics_; }
   const base::Log& log() const { return log_; }
 
-  // Runs caches, each on a thread that ends when it is told to, and waits for their first lists; ends the
-  // program (1) if those take longer than a minute.
+  // Runs caches, each on its own thread, and waits for their first lists. Ends the program (1) if that takes
+  // over a minute.
   std::vector<std::jthread> fill(const std::vector<runtime::Reflector*>& caches);
 
  private:
@@ -40,8 +41,8 @@ class Connection {
   kube::Client client_;
 };
 
-// SIGTERM and SIGINT end these programs. block_signals comes before any thread; wait_for_signal returns when
-// one has come.
+// SIGTERM and SIGINT end these programs. REQUIRES: block_signals is called before any thread starts.
+// wait_for_signal returns when a signal has arrived.
 void block_signals();
 void wait_for_signal();
 

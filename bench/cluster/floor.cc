@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/cluster/floor.h"
 
 #include <algorithm>
@@ -7,9 +8,9 @@
 #include "api/v1alpha1/reasons.h"
 #include "api/v1alpha1/status_json.h"
 #include "kube/patch.h"
-#include "planning/assess_workers.h"
-#include "planning/job_status.h"
-#include "planning/manifests.h"
+#include "planning/job/job_status.h"
+#include "planning/workers/manifests.h"
+#include "planning/workers/pod_end.h"
 
 namespace gpupool::bench {
 namespace {
@@ -35,7 +36,7 @@ const std::string& pool_of(const api::Node& node) {
   return found == node.metadata.labels.end() ? kNone : found->second;
 }
 
-// The outcome is known: a worker of a gang is held after its end.
+// The outcome is known. The launcher of a gang's worker waits after its end.
 bool is_over(const api::Pod& pod) { return planning::has_ended(pod) || planning::has_result(pod); }
 
 kube::DeleteOptions only(const std::string& uid) {
@@ -52,7 +53,7 @@ std::string mark_patch(const api::Node& node, const api::GpuJob& job, bool taken
   const auto& taints = node.spec.taints;
   const auto found = std::find_if(taints.begin(), taints.end(),
                                   [](const api::Taint& taint) { return taint.key == api::kLease; });
-  // The node controller writes the whole list, and may bring back one that was taken off.
+  // The node controller writes the whole list, and may bring back a taint that was removed.
   const bool has = found != taints.end();
   if (has) patch.remove("/spec/taints/" + std::to_string(found - taints.begin()));
   if (taken) {
@@ -82,10 +83,18 @@ std::string finalizer_off(const std::string& finalizer) {
       .text();
 }
 
-Floor::Floor(Connection& connection, const std::string& gpu_resource, int workers, bool watch_nodes)
+// A pod that stays leaves the caches by its label.
+std::string worker_off(const api::Pod& pod) {
+  kube::JsonPatch patch;
+  patch.test("/metadata/finalizers/0", quote(api::kWorkerFinalizer)).remove("/metadata/finalizers/0");
+  if (!pod.metadata.deleting()) patch.remove(kube::json_pointer({"metadata", "labels", api::kJobUidLabel}));
+  return patch.text();
+}
+
+Floor::Floor(Connection& connection, const std::string& gpu_resource, int threads, bool watch_nodes)
     : connection_(connection),
       gpu_resource_(gpu_resource),
-      workers_(workers),
+      threads_(threads),
       watch_nodes_(watch_nodes),
       jobs_(connection.client(), {}, connection.clock(), connection.metrics(), connection.log()),
       pods_(connection.client(), workers_only(), connection.clock(), connection.metrics(), connection.log()),
@@ -116,7 +125,7 @@ void Floor::start() {
   std::vector<runtime::Reflector*> caches{&pods_.reflector(), &jobs_.reflector()};
   if (watch_nodes_) caches.push_back(&nodes_.reflector());
   running_ = connection_.fill(caches);
-  for (int i = 0; i < workers_; ++i) {
+  for (int i = 0; i < threads_; ++i) {
     running_.emplace_back([this](const std::stop_token& stop) { work(stop); });
   }
 }
@@ -135,7 +144,7 @@ void Floor::work(const std::stop_token& stop) {
 void Floor::step(const api::ObjectKey& key, const std::stop_token& stop) {
   const auto job = jobs_.store().get(key);
   if (job == nullptr) return;
-  Life* life = nullptr;  // stays where it is; one worker at a time has its key
+  Life* life = nullptr;  // its address is stable; one thread at a time has its key
   {
     const std::lock_guard lock(mutex_);
     life = &lives_[key];
@@ -162,7 +171,7 @@ void Floor::step(const api::ObjectKey& key, const std::stop_token& stop) {
   if (life->stage == Stage::kReleasing) release(*life, pods, stop);
 }
 
-// False: it waits, and will be called again once there are enough.
+// Returns false if there are too few; the job is then called again when there are enough.
 bool Floor::take_free_nodes(Life& life, const api::ObjectKey& job) {
   const std::lock_guard lock(mutex_);
   if (!life.nodes.empty()) return true;
@@ -180,7 +189,7 @@ void Floor::give_free_node(api::Node node) {
   serve_waiting(pool);
 }
 
-// With the lock held.
+// REQUIRES: mutex_ is held.
 void Floor::serve_waiting(Pool& pool) {
   while (!pool.waiting.empty() && pool.free.size() >= pool.waiting.front().nodes) {
     const auto& next = pool.waiting.front();
@@ -196,10 +205,10 @@ void Floor::serve_waiting(Pool& pool) {
 void Floor::write_status(api::GpuJob& job, const api::GpuJobStatus& status, const std::stop_token& stop) {
   auto next = status;
   planning::settle_status(next, job.metadata.generation, std::nullopt, connection_.clock().wall());
-  job = must(kube::decode<api::GpuJob>(connection_.client().patch(
-                 api::GpuJob::kType, job.metadata.key(), kube::PatchType::kMerge,
-                 api::status_patch(job.metadata.resource_version, next), "status", stop)),
-             "write a status");
+  job = must(
+      kube::decode<api::GpuJob>(connection_.client().update(
+          api::GpuJob::kType, job.metadata.key(), api::status_update(job.metadata, next), "status", stop)),
+      "write a status");
 }
 
 void Floor::mark(api::Node& node, const api::GpuJob& job, bool taken, const std::stop_token& stop) {
@@ -209,7 +218,7 @@ void Floor::mark(api::Node& node, const api::GpuJob& job, bool taken, const std:
                                                               mark_patch(node, job, taken), "", stop));
   };
   auto written = write();
-  // Others write into nodes too: the node controller takes its own taint off, sooner or later.
+  // Others write nodes too: the node controller removes its own taint at some time.
   for (int i = 0; i < 5 && !written; ++i) {
     if (written.error().code != base::ErrorCode::kConflict) break;
     node = must(kube::get<api::Node>(connection_.client(), node.metadata.key(), stop), "read a node");
@@ -218,7 +227,7 @@ void Floor::mark(api::Node& node, const api::GpuJob& job, bool taken, const std:
   node = must(std::move(written), taken ? "take a node" : "free a node");
 }
 
-// Finalizer, intent, nodes, children, running.
+// Writes finalizer, intent, nodes, children, and the state Running.
 void Floor::begin(Life& life, const std::stop_token& stop) {
   auto& job = life.job;
   job =
@@ -238,6 +247,10 @@ void Floor::begin(Life& life, const std::stop_token& stop) {
   write_status(job, status, stop);
   for (auto& node : life.nodes) mark(node, job, true, stop);
   create_children(life, stop);
+  life.stage = Stage::kRunning;
+  // The outcome of one worker says that it has run. bench_loss, for which nodes are watched, waits for
+  // Running.
+  if (!planning::is_gang(job.spec) && !watch_nodes_) return;
   status = job.status;
   status.lease->state = api::lease_state::kRunning;
   status.phase = api::phase::kRunning;
@@ -245,7 +258,6 @@ void Floor::begin(Life& life, const std::stop_token& stop) {
   const auto workers = api::worker_count(job.spec);
   status.workers = {workers, workers, 0};
   write_status(job, status, stop);
-  life.stage = Stage::kRunning;
 }
 
 void Floor::create_children(Life& life, const std::stop_token& stop) {
@@ -263,21 +275,24 @@ void Floor::create_children(Life& life, const std::stop_token& stop) {
   life.child_uid = must(kube::decode<api::StatefulSet>(made), "create the StatefulSet").metadata.uid;
 }
 
-// Outcome and children; each worker's node and finalizer follow once it has ended.
+// Writes the outcome and deletes the children, but for a Job that has succeeded: it stays, with its pod. Node
+// and finalizer of each worker follow when it has ended.
 void Floor::finish(Life& life, const char* outcome, const std::stop_token& stop) {
   auto status = life.job.status;
   status.lease->state = api::lease_state::kReleasing;
   status.lease->outcome = outcome;
   status.phase = api::phase::kReleasing;
   write_status(life.job, status, stop);
-  remove_children(life, stop);
+  const bool stays = !planning::is_gang(life.job.spec) && status.lease->outcome == api::outcome::kSucceeded;
+  if (!stays) remove_children(life, stop);
   life.stage = Stage::kReleasing;
 }
 
 void Floor::remove_children(Life& life, const std::stop_token& stop) {
   const auto drop = [&](const api::ResourceType& type, const std::string& uid, const char* what) {
     const api::ObjectKey key{life.job.metadata.ns, planning::child_name(life.job, life.job.status.lease->id)};
-    must(connection_.client().remove(type, key, only(uid), stop).map([] { return true; }), what);
+    must(connection_.client().remove(type, key, only(uid), stop).map([](const std::string&) { return true; }),
+         what);
   };
   if (!planning::is_gang(life.job.spec)) return drop(api::BatchJob::kType, life.child_uid, "delete the Job");
   drop(api::StatefulSet::kType, life.child_uid, "delete the StatefulSet");
@@ -292,7 +307,7 @@ void Floor::release(Life& life, const Pods& pods, const std::stop_token& stop) {
     if (node == life.nodes.end() || !planning::has_ended(*pod)) continue;
     mark(*node, life.job, false, stop);
     must(connection_.client().patch(api::Pod::kType, pod->metadata.key(), kube::PatchType::kJson,
-                                    finalizer_off(api::kWorkerFinalizer), "", stop),
+                                    worker_off(*pod), "", stop),
          "take the worker's finalizer off");
     give_free_node(std::move(*node));
     life.nodes.erase(node);
@@ -309,7 +324,7 @@ void Floor::clear(Life& life, const std::stop_token& stop) {
   const auto workers = api::worker_count(life.job.spec);
   status.workers = {workers, 0, workers};
   write_status(life.job, status, stop);
-  queue_.add(life.job.metadata.key());  // it may be deleted already
+  queue_.add(life.job.metadata.key());  // it may be in deletion already
 }
 
 void Floor::remove(Life& life, const api::GpuJob& job, const std::stop_token& stop) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdio>
@@ -21,17 +22,17 @@
 
 namespace gpupool::bench {
 
-// The least that any controller can do for a job under gpupool's protocol: its API writes, in their order,
-// with nothing decided, checked, or kept for a crash. Nodes come from a list of free ones of each pool (the
-// value of kPoolOfNode), to jobs in the order in which they were seen, as many to each as it has GPUs. Jobs
-// that fail and restarts are beyond it, but for the loss of a node.
+// The minimum that any controller must do for a job under gpupool's protocol: its API writes in their order,
+// without decisions, checks, or state for a crash. Each pool (the value of kPoolOfNode) has a list of free
+// nodes; jobs get nodes in the order in which they were seen, as many as they have GPUs. It does not handle
+// failed jobs or restarts, except after the loss of a node.
 class Floor {
  public:
   static constexpr char kPoolOfNode[] = "gpupool.dev.node-restriction.kubernetes.io/pool";
 
-  // workers: how many jobs are worked on at once, as the operator's --workers. watch_nodes: for lost nodes.
-  Floor(Connection& connection, const std::string& gpu_resource, int workers, bool watch_nodes);
-  // Returns once the caches are full.
+  // threads: reconcile threads, as the --workers of the operator. watch_nodes: for lost nodes.
+  Floor(Connection& connection, const std::string& gpu_resource, int threads, bool watch_nodes);
+  // Returns when the caches are full.
   void start();
   ~Floor();
 
@@ -40,7 +41,7 @@ class Floor {
   struct Life {
     Stage stage = Stage::kNew;
     bool waits = false;
-    api::GpuJob job = {};  // as the server last answered
+    api::GpuJob job = {};  // the server's last answer
     std::vector<api::Node> nodes = {};
     std::string child_uid = {};
     std::string service_uid = {};
@@ -69,26 +70,26 @@ class Floor {
   void serve_waiting(Pool& pool);
   void write_status(api::GpuJob& job, const api::GpuJobStatus& status, const std::stop_token& stop);
   void mark(api::Node& node, const api::GpuJob& job, bool taken, const std::stop_token& stop);
-  // floor_move.cc
+  // Defined in floor_move.cc.
   bool lost(const Life& life) const;
   void move(Life& life, const std::stop_token& stop);
   void give_up(Life& life, const std::stop_token& stop);
 
   Connection& connection_;
   const std::string gpu_resource_;
-  const int workers_;
+  const int threads_;
   const bool watch_nodes_;
   runtime::Informer<api::GpuJob> jobs_;
   runtime::Informer<api::Pod> pods_;
-  runtime::Informer<api::Node> nodes_;  // only if watched
+  runtime::Informer<api::Node> nodes_;  // only with watch_nodes
   runtime::WorkQueue queue_;
   std::mutex mutex_;  // guards the next two
   std::map<api::ObjectKey, Life> lives_;
   std::map<std::string, Pool> pools_;
-  std::vector<std::jthread> running_;  // last: they use the rest
+  std::vector<std::jthread> running_;  // declared last, because they use the other members
 };
 
-// A floor that skips a write would be none: ends the program if it has failed.
+// Ends the program after an error: a floor that skips a write measures nothing.
 template <class T>
 T must(base::Result<T> result, const char* what) {
   if (!result) {
@@ -98,7 +99,7 @@ T must(base::Result<T> result, const char* what) {
   return *std::move(result);
 }
 
-// The patch that takes a finalizer off which stands first.
+// Returns the patch that removes the first finalizer, which must be this one.
 std::string finalizer_off(const std::string& finalizer);
 
 }  // namespace gpupool::bench

@@ -1,4 +1,5 @@
-// Serves jobs with as few writes as the protocol allows until SIGTERM; says "ready" on stdout:
+// SPDX-License-Identifier: Apache-2.0
+// Serves jobs with as few writes as the protocol allows, until SIGTERM. Prints "ready" on stdout:
 // bench_floor --kubeconfig FILE [--workers N (4)] [--gpu-resource NAME] [--watch-nodes 1: for lost nodes].
 #include <cstdio>
 

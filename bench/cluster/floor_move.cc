@@ -1,4 +1,5 @@
-// What the loss of a node asks of the floor: one-GPU jobs alone, until they are deleted.
+// SPDX-License-Identifier: Apache-2.0
+// Handles the loss of a node: only for one-GPU jobs, until they are deleted.
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "bench/cluster/floor.h"
@@ -11,7 +12,8 @@ bool Floor::lost(const Life& life) const {
   return node != nullptr && !node->ready();
 }
 
-// Intent and the new node. The lease has moved then; a new worker is not made, as nobody waits for it.
+// Writes the intent and takes the new node, which completes the move of the lease. No new worker is created,
+// because nothing waits for it.
 void Floor::move(Life& life, const std::stop_token& stop) {
   {
     const std::lock_guard lock(mutex_);
@@ -37,13 +39,15 @@ void Floor::move(Life& life, const std::stop_token& stop) {
   life.stage = Stage::kDone;
 }
 
-// What a moved job still has.
+// Gives back what a moved job still has.
 void Floor::give_up(Life& life, const std::stop_token& stop) {
   if (life.nodes.empty()) return;
   kube::DeleteOptions options;
   options.uid = life.child_uid;
   const api::ObjectKey child{life.job.metadata.ns, life.job.metadata.name + "-1"};
-  must(connection_.client().remove(api::BatchJob::kType, child, options, stop).map([] { return true; }),
+  must(connection_.client().remove(api::BatchJob::kType, child, options, stop).map([](const std::string&) {
+    return true;
+  }),
        "delete the Job");
   for (auto& node : life.nodes) {
     node = must(kube::get<api::Node>(connection_.client(), node.metadata.key(), stop), "read a node");

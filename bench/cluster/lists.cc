@@ -1,5 +1,6 @@
-// Reads once, all at the same time, what the operator lists when it starts, and keeps nothing of it: what the
-// API server takes for that, whoever asks: bench_lists --kubeconfig FILE.
+// SPDX-License-Identifier: Apache-2.0
+// Reads once what the operator lists when it starts, all kinds at the same time, and keeps nothing. Measures
+// the API server's share of that time: bench_lists --kubeconfig FILE.
 #include <atomic>
 #include <cstdio>
 #include <string_view>

@@ -1,6 +1,7 @@
-// Takes nodes from running one-GPU jobs, again and again, and the time until each job has another one:
-// bench_loss --kubeconfig FILE --namespace NS --pool POOL [--jobs N (100)] [--lanes N (4): so many at once]
-// [--patience-ms N (0): how long the pool lets a node be away, which does not count].
+// SPDX-License-Identifier: Apache-2.0
+// Takes nodes from running one-GPU jobs, repeatedly, and measures the time until each job has another node:
+// bench_loss --kubeconfig FILE --namespace NS --pool POOL [--jobs N (100)] [--lanes N (4): nodes at a time]
+//   [--patience-ms N (0): nodeLossTimeoutSeconds of the pool, which is subtracted].
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
@@ -24,7 +25,7 @@ using base::json::quote;
 constexpr auto kLimit = std::chrono::seconds(120);
 constexpr char kNotReady[] = "node.kubernetes.io/not-ready";
 
-// What anybody who watches sees, and when.
+// Observes nodes and jobs, with times.
 class Scene {
  public:
   explicit Scene(bench::Connection& connection)
@@ -49,7 +50,7 @@ class Scene {
   std::shared_ptr<const api::Node> node(const std::string& name) const {
     return nodes_.store().get({"", name});
   }
-  // The next two only inside of wait(), or once they do not change any more.
+  // REQUIRES: called inside wait(), or when nothing changes any more.
   base::SteadyTime lost_at(const std::string& node) const { return lost_.at(node); }
   const std::map<std::string, base::SteadyTime>& held_by(const api::ObjectKey& job) {
     return held_[job.to_string()];
@@ -85,7 +86,7 @@ class Scene {
   std::condition_variable changed_;
   runtime::Informer<api::GpuJob> jobs_;
   runtime::Informer<api::Node> nodes_;
-  std::vector<std::jthread> threads_;  // last: they use the rest
+  std::vector<std::jthread> threads_;  // declared last, because they use the other members
 };
 
 class Taker {
@@ -93,7 +94,8 @@ class Taker {
   Taker(bench::Connection& connection, Scene& scene, const std::string& pool)
       : connection_(connection), scene_(scene), pool_(pool) {}
 
-  // Seconds from the loss of the job's node until it has another; nothing: said why.
+  // Returns the seconds from the loss of the job's node until it has another one; nothing after an error,
+  // which is printed.
   std::optional<double> take(const api::ObjectKey& job) {
     auto& client = connection_.client();
     const auto made = client.create(api::GpuJob::kType, job.ns, manifest(job.name), {});

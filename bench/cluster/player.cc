@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/cluster/player.h"
 
 #include <cstdlib>
 
 #include "api/v1alpha1/names.h"
 #include "base/rfc3339.h"
-#include "planning/assess_workers.h"
+#include "planning/workers/assess_workers.h"
+#include "planning/workers/pod_end.h"
 
 namespace gpupool::bench {
 namespace {
@@ -101,10 +103,14 @@ std::optional<base::Duration> Player::time_of(const api::Pod& pod) const {
   return said.empty() ? run_for_ : std::chrono::milliseconds(std::atoi(said.c_str()));
 }
 
-// Empty while the watch is behind.
-std::string Player::node_for(const api::Pod& pod) const {
+// Returns an empty text while the watch is behind.
+std::string Player::node_for(const api::Pod& pod) {
   const auto lease = pod.metadata.label(api::kLease);
   const auto rank = static_cast<std::size_t>(planning::rank_of(pod));
+  if (lease.empty()) {  // of a plain Job
+    const auto all = nodes_.store().list();
+    return all.empty() ? "" : all[next_++ % all.size()]->metadata.name;
+  }
   if (!shared_) {
     const auto nodes = nodes_.store().by_index(kByLease, lease);
     return rank < nodes.size() ? nodes[rank]->metadata.name : "";
@@ -171,10 +177,10 @@ void Player::end(const api::Pod& pod, const std::stop_token& stop) {
     if (!first && now - asked->second < kAskAgain) return;  // the watch is behind
     asked->second = now;
   }
-  // Until it is gone, as kubelets do: a server that takes a finalizer off at the same moment may keep the
-  // pod.
+  // Repeated until the pod is gone, as kubelets do: a server that removes a finalizer at the same moment may
+  // keep the pod.
   queue_.add_after(pod.metadata.key(), kAskAgain);
-  if (!planning::has_ended(pod)) {  // also one that is not seen to run: it may have begun since
+  if (!planning::has_ended(pod)) {  // also a pod that is not shown to run: it may have begun since
     const auto now = quote(base::to_rfc3339(connection_.clock().wall()));
     const auto state = R"({"terminated":{"exitCode":137,"reason":"Error","finishedAt":)" + now + "}}";
     write_status(pod, R"({"containerStatuses":)" + container(1, state) + "}", stop);

@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -17,16 +20,16 @@
 
 namespace gpupool::bench {
 
-// The scheduler for workers, and the kubelets of all nodes: it binds each pod to the node of its lease,
-// reports it running, ended after a while, and ended when it is deleted, with the writes that they would
-// make. Workers of a StatefulSet are started again at their end, as kubelets do, with the result of their
-// first run in sight. Jobs and StatefulSets are the controller manager's.
+// Plays the scheduler and the kubelets of all nodes: binds each pod to a node of its lease, reports it
+// running, then ended after a while or when it is deleted, with the writes that they would make. Restarts
+// workers of a StatefulSet after their end, as kubelets do; the result of the first run stays visible. Jobs
+// and StatefulSets are handled by the real controller manager.
 class Player {
  public:
-  // run_for: how long a worker's command takes, unless its pod has the annotation "bench/run-ms"; nothing:
-  // until its pod is deleted. shared: leases write nothing on nodes, so the job says where its worker runs.
+  // run_for: the duration of a worker's command, unless its pod has the annotation "bench/run-ms"; nullopt:
+  // until its pod is deleted. shared: leases write nothing on nodes, so the job tells where its worker runs.
   Player(Connection& connection, std::optional<base::Duration> run_for, int threads, bool shared);
-  // Begins to play; the destructor ends it.
+  // Starts; the destructor stops.
   void start();
   ~Player();
 
@@ -37,9 +40,9 @@ class Player {
   void run(const api::Pod& pod, const std::stop_token& stop);
   void finish(const api::Pod& pod, const std::stop_token& stop);
   void end(const api::Pod& pod, const std::stop_token& stop);
-  // Again in a moment if the write did not come through.
+  // Repeats the write later if it fails.
   bool write_status(const api::Pod& pod, const std::string& status, const std::stop_token& stop);
-  std::string node_for(const api::Pod& pod) const;
+  std::string node_for(const api::Pod& pod);
   std::optional<base::Duration> time_of(const api::Pod& pod) const;
 
   Connection& connection_;
@@ -50,10 +53,11 @@ class Player {
   runtime::Informer<api::Pod> pods_;
   runtime::Informer<api::GpuJob> jobs_;  // only if shared
   runtime::WorkQueue queue_;
+  std::atomic<std::size_t> next_ = 0;              // node of a plain Job's pod
   std::mutex mutex_;                               // guards the next two
   std::map<std::string, base::SteadyTime> began_;  // by UID
-  std::map<std::string, base::SteadyTime> ended_;  // by UID, when the API server was told last
-  std::vector<std::jthread> running_;              // last: they use the rest
+  std::map<std::string, base::SteadyTime> ended_;  // by UID: time of the last report to the API server
+  std::vector<std::jthread> running_;              // declared last, because they use the other members
 };
 
 }  // namespace gpupool::bench

@@ -1,6 +1,7 @@
-// Plays the scheduler and the kubelets of a cluster without machines until SIGTERM:
+// SPDX-License-Identifier: Apache-2.0
+// Plays the scheduler and the kubelets of a cluster without machines, until SIGTERM:
 // bench_player --kubeconfig FILE [--run-ms N (500; -1: until deleted)] [--threads N (8)]
-// [--shared 1: in a sharing pool].
+//   [--shared 1: in a sharing pool].
 #include "bench/cluster/player.h"
 #include "bench/support/arguments.h"
 

@@ -1,9 +1,10 @@
-// Plays the job mix of Kueue's performance test (test/performance/scheduler, "baseline": its queues and
-// quotas of 20 are pools and nodes here) and takes the time: bench_replay --kubeconfig FILE --prefix P
-// --pools N (30)
-// [--nodes N (20): of each pool] [--small N (350)] [--medium N (100)] [--large N (50)] [--limit S (7200)].
-// Pool and namespace number i are both called P-i. --end delete: deletes all jobs instead, and waits for
-// that.
+// SPDX-License-Identifier: Apache-2.0
+// Replays the job mix of Kueue's performance test (test/performance/scheduler, "baseline"; its queues with
+// quotas of 20 are pools with nodes here) and measures the time:
+// bench_replay --kubeconfig FILE --prefix P --pools N (30) [--nodes N (20): of each pool] [--small N (350)]
+//   [--medium N (100)] [--large N (50)] [--limit S (7200)] [--end delete: deletes all jobs instead, and
+//   waits].
+// Pool and namespace i are both named P-i.
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -26,10 +27,10 @@ constexpr int kThreads = 16;
 
 struct Kind {
   const char* name;
-  long jobs;  // of each pool
+  long jobs;  // jobs of each pool
   long gpus;
   milliseconds runs;
-  milliseconds gap;  // between two of a pool
+  milliseconds gap;  // time between two jobs of a pool
 };
 
 struct Planned {
@@ -39,7 +40,7 @@ struct Planned {
   const Kind* kind;
 };
 
-// What anybody who watches sees of the jobs.
+// Observes the jobs, with times.
 class Sight {
  public:
   explicit Sight(bench::Connection& connection)
@@ -70,7 +71,7 @@ class Sight {
     return wait([this] { return jobs_.store().size(); }, 0, limit);
   }
   std::vector<std::shared_ptr<const api::GpuJob>> all() const { return jobs_.store().list(); }
-  const std::map<std::string, Times>& times() const { return times_; }  // once all is done
+  const std::map<std::string, Times>& times() const { return times_; }  // valid when all is done
   std::size_t done() const { return done_; }
 
  private:
@@ -122,7 +123,7 @@ std::string manifest(const Planned& job) {
          R"("image":"busybox:1","command":["sh","-c","true"]}]}}}})";
 }
 
-// Calls `action` with 0 .. count - 1, from several threads; counts errors.
+// Calls `action` with 0 .. count - 1 from several threads; counts errors.
 template <class Action>
 int for_each(std::size_t count, const Action& action) {
   std::atomic<std::size_t> next = 0;

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/cluster/stopwatch.h"
 
 #include <algorithm>
 
 #include "api/v1alpha1/names.h"
-#include "planning/assess_workers.h"
+#include "planning/workers/pod_end.h"
 
 namespace gpupool::bench {
 namespace {
@@ -14,7 +15,7 @@ runtime::ReflectorOptions in(const std::string& ns) {
   return options;
 }
 
-// Of the job that holds the node, without its namespace.
+// Returns the name of the job that holds the node, without its namespace.
 std::string holder(const std::shared_ptr<const api::Node>& node, const std::string& ns) {
   const auto job = node == nullptr ? "" : node->metadata.annotation(api::kLease);
   return job.starts_with(ns + "/") ? job.substr(ns.size() + 1) : "";
@@ -61,9 +62,11 @@ Stopwatch::~Stopwatch() {
   for (auto& thread : running_) thread.request_stop();
 }
 
-void Stopwatch::start() {
-  running_ =
-      connection_.fill({&jobs_.reflector(), &children_.reflector(), &pods_.reflector(), &nodes_.reflector()});
+void Stopwatch::start(bool only_jobs) {
+  std::vector<runtime::Reflector*> caches{&jobs_.reflector()};
+  if (!only_jobs)
+    caches.insert(caches.end(), {&children_.reflector(), &pods_.reflector(), &nodes_.reflector()});
+  running_ = connection_.fill(caches);
 }
 
 void Stopwatch::note(const std::string& job, Stage stage) {

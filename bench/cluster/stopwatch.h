@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <condition_variable>
@@ -17,21 +18,22 @@
 
 namespace gpupool::bench {
 
-// When which stage of each job of one namespace was first seen, as anybody who watches sees it.
+// The times at which each stage of each job of a namespace was first seen by a watch.
 class Stopwatch {
  public:
   enum Stage { kSubmitted, kAnswered, kChild, kRunning, kEnded, kDeleted, kFree, kDone, kGone, kStages };
 
   Stopwatch(Connection& connection, const std::string& ns);
   ~Stopwatch();
-  // Returns once its watches have begun.
-  void start();
+  // Returns when its watches have begun. only_jobs: the stages of children, pods and nodes are not seen, and
+  // their watches cost the API server nothing.
+  void start(bool only_jobs = false);
   void note(const std::string& job, Stage stage);
-  // Until so many jobs have come so far; false after `limit`, or if a job has failed.
+  // Waits until this number of jobs has reached the stage; false after `limit`, or if a job has failed.
   bool wait_for(Stage stage, std::size_t jobs, std::chrono::seconds limit);
-  // Seconds from one stage to the other, of the jobs that have seen both.
+  // Seconds between two stages, for the jobs that have reached both.
   Sample between(Stage from, Stage to);
-  // Seconds from the first job's `from` to the last one's `to`.
+  // Seconds from the first job's `from` to the last job's `to`.
   double span(Stage from, Stage to);
 
  private:
@@ -48,7 +50,7 @@ class Stopwatch {
   std::condition_variable_any changed_;
   Times times_[kStages];  // by job
   bool failed_ = false;
-  std::vector<std::jthread> running_;  // last: they use the rest
+  std::vector<std::jthread> running_;  // declared last, because they use the other members
 };
 
 }  // namespace gpupool::bench

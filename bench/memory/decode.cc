@@ -1,5 +1,6 @@
-// Reads recorded watch events as the operator does, and with other readers: bench_decode DIRECTORY [--smoke],
-// where DIRECTORY holds an event of each kind that the operator watches.
+// SPDX-License-Identifier: Apache-2.0
+// Decodes recorded watch events as the operator does, and with other parsers: bench_decode DIRECTORY
+// [--smoke]. DIRECTORY contains an event of each kind that the operator watches.
 #include <simdjson.h>
 
 #include <cstring>
@@ -49,7 +50,8 @@ struct Measure {
   const std::string& line;
   int rounds;
 
-  // Megabytes a second, best of five: what disturbs only makes slower. And allocations for each event.
+  // Megabytes per second, the best of five runs, because disturbances only slow down; and allocations per
+  // event.
   template <class Read>
   void operator()(const std::string& reader, const Read& read) const {
     if (!read()) results.value(kind + ", " + reader + ": refused", 1, "error");
@@ -89,7 +91,7 @@ std::string read_line(const std::string& directory, const std::string& kind) {
   return line;
 }
 
-// What an object costs in a cache, with its key, index entries aside.
+// Measures the memory of an object in a cache, with its key and without index entries.
 template <class K>
 void cached(Results& results, const std::string& kind, const std::string& directory, bool smoke) {
   const int count = smoke ? 1000 : 10000;

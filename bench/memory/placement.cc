@@ -1,4 +1,5 @@
-// How long a pool's queue takes to plan, in memory alone: build/bin/bench_placement [--smoke].
+// SPDX-License-Identifier: Apache-2.0
+// Measures the time to plan the queue of a pool, in memory: build/bin/bench_placement [--smoke].
 #include <cstring>
 #include <memory>
 #include <string>
@@ -7,7 +8,7 @@
 #include "bench/support/allocations.h"
 #include "bench/support/instructions.h"
 #include "bench/support/results.h"
-#include "planning/queue_plan.h"
+#include "planning/queue/queue_plan.h"
 #include "tests/unit/planning/builders.h"
 
 namespace {
@@ -54,7 +55,7 @@ planning::WaitingLine line_of(const Queue& queue) {
   return line;
 }
 
-// Plans the line over and over; says so if another number of nodes than this is given away.
+// Plans the queue repeatedly. Reports an error if the number of granted nodes is not `expected`.
 void plan(Results& results, const std::string& name, const std::vector<planning::PoolNode>& nodes,
           const planning::WaitingLine& line, std::size_t expected, int times) {
   const auto pool = test::share(test::make_pool());
@@ -79,14 +80,47 @@ void gang(Results& results, const std::string& name, int node_count, bool alike,
   plan(results, name, make_nodes(node_count, alike), line_of(make_queue(1, 1600, 8)), 200, times);
 }
 
-// All nodes are held but one; everybody waits for one.
+// The same with a template that asks for labels and for CPU, as most do.
+void picky_gang(Results& results, const std::string& name, int node_count, int times) {
+  std::vector<planning::PoolNode> nodes;
+  for (int i = 0; i < node_count; ++i) {
+    auto node = test::make_node("node-" + std::to_string(100000 + i), 8);
+    for (int label = 0; label < 30; ++label)
+      node.metadata.labels["example.com/label-" + std::to_string(label)] = "value";
+    node.metadata.labels["topology.kubernetes.io/zone"] = i % 4 == 0 ? "a" : "b";
+    node.status.allocatable["cpu"] = "128";
+    nodes.push_back(test::make_pool_node(std::move(node)));
+  }
+  const auto job = test::with_template(test::make_job("gang", 1600, 8),
+                                       R"("nodeSelector":{"topology.kubernetes.io/zone":"b"})",
+                                       R"("resources":{"requests":{"cpu":"96","memory":"512Gi"}})");
+  plan(results, name, nodes, line_of({test::share(job)}), 200, times);
+}
+
+// The same on nodes of 40 racks in 4 zones: it needs one zone, and prefers few racks.
+void near_gang(Results& results, const std::string& name, int node_count, int times) {
+  std::vector<planning::PoolNode> nodes;
+  for (int i = 0; i < node_count; ++i) {
+    auto node = test::make_node("node-" + std::to_string(100000 + i), 8);
+    for (int label = 0; label < 30; ++label)
+      node.metadata.labels["example.com/label-" + std::to_string(label)] = "value";
+    node.metadata.labels["example.com/rack"] = "rack-" + std::to_string(i % 40);
+    node.metadata.labels["topology.kubernetes.io/zone"] = "zone-" + std::to_string(i % 4);
+    nodes.push_back(test::make_pool_node(std::move(node)));
+  }
+  auto job = test::make_job("gang", 1600, 8);
+  job.spec.near = api::Near{{"example.com/rack", "topology.kubernetes.io/zone"}, true};
+  plan(results, name, nodes, line_of({test::share(job)}), 200, times);
+}
+
+// All nodes except one are held; each job waits for one.
 void waiting(Results& results, const std::string& name, int node_count, int job_count, int times) {
   auto nodes = make_nodes(node_count, true);
   for (auto& node : nodes) node.leased = node.name != nodes.back().name;
   plan(results, name, nodes, line_of(make_queue(job_count, 8, 8)), 1, times);
 }
 
-// Everybody gets a node.
+// Each job gets a node.
 void burst(Results& results, const std::string& name, int count, int times) {
   plan(results, name, make_nodes(count, true), line_of(make_queue(count, 8, 8)),
        static_cast<std::size_t>(count), times);
@@ -101,6 +135,8 @@ int main(int argc, char** argv) {
   gang(results, "gang of 200 on 1,000 nodes", 1000, true, times);
   gang(results, "gang of 200 on 20,000 nodes", 20000, true, smoke ? 2 : 200);
   gang(results, "gang of 200 on 1,000 nodes of two sizes", 1000, false, smoke ? 2 : 200);
+  picky_gang(results, "picky gang of 200 on 1,000 nodes", 1000, times);
+  near_gang(results, "near gang of 200 on 1,000 nodes", 1000, times);
   burst(results, smoke ? "100 jobs on 100 free nodes" : "1,000 jobs on 1,000 free nodes", smoke ? 100 : 1000,
         5);
   waiting(results, "1,000 waiting, one of 1,000 nodes freed", 1000, 1000, smoke ? 1 : 10);

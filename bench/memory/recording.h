@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <atomic>
@@ -9,11 +10,11 @@
 
 namespace gpupool::bench {
 
-// An API server with no objects and one long watch, in pieces as TLS records bring them. Not for two watches
-// at once.
+// An API server without objects and with one long watch, in pieces as TLS records bring them. Only for one
+// watch at a time.
 class Recording final : public net::Transport {
  public:
-  // So many events, which must outlive it, and what one is called when instructions are counted.
+  // count: number of events. name: of one event when instructions are counted. REQUIRES: bytes outlives this.
   Recording(std::string name, const std::string& bytes, int count)
       : name_(std::move(name)), bytes_(bytes), count_(count) {}
 
@@ -21,7 +22,7 @@ class Recording final : public net::Transport {
   base::Result<net::HttpResponse> stream(const net::HttpRequest& request, const net::BodySink& sink,
                                          std::stop_token stop) override;
 
-  // Until all has been taken; then what it took.
+  // Waits until all events have been read. Then seconds() is the time that took.
   void wait() { done_.wait(false); }
   double seconds() const { return seconds_; }
   std::int64_t allocations() const { return heap_after_.calls - heap_before_.calls; }
@@ -39,7 +40,7 @@ class Recording final : public net::Transport {
 // The first line of a file; empty if there is none.
 std::string read_line(const std::string& path);
 
-// The recorded event so many times, for so many objects in turn.
+// Returns the recorded event `count` times, for `objects` objects in turn.
 std::string events_of(const std::string& line, int count, int objects);
 
 }  // namespace gpupool::bench

@@ -1,5 +1,6 @@
-// Recorded events through one watch into the cache and the queues, without a network: bench_watch DIRECTORY
-// [--smoke].
+// SPDX-License-Identifier: Apache-2.0
+// Sends recorded events through one watch into the cache and the queues, without a network:
+// bench_watch DIRECTORY [--smoke].
 #include <cstring>
 #include <string>
 #include <thread>
@@ -7,7 +8,11 @@
 #include "bench/memory/recording.h"
 #include "bench/support/instructions.h"
 #include "bench/support/results.h"
-#include "controllers/wiring.h"
+#include "controllers/gpujob/controller.h"
+#include "controllers/gpunode/controller.h"
+#include "controllers/gpupool/controller.h"
+#include "controllers/sweeper/node_sweeper_controller.h"
+#include "controllers/sweeper/pod_sweeper_controller.h"
 #include "tests/unit/planning/builders.h"
 
 namespace {
@@ -49,19 +54,23 @@ void pods(Results& results, const std::string& line, int count) {
     results.value("pod events were lost", 1, "error");
 }
 
-// Node events with all handlers of the operator, while so many jobs hold a node each. Microseconds of one.
+// Node events with all handlers of the operator, while this number of jobs hold a node each. Returns
+// microseconds per event.
 double nodes(Results& results, const std::string& line, int count, int jobs) {
   const auto bytes = bench::events_of(line, count, 100);
   const auto name = "node event, " + std::to_string(jobs) + " jobs";
   World world(name + ", to the queues", bytes, count);
   controllers::Caches caches(world.client, world.clock, world.metrics, world.log);
-  controllers::PoolQueue pool_queue(caches);
-  controllers::NodeReadiness readiness(world.clock);
-  const auto queue = [&] { return runtime::WorkQueue(world.clock, std::chrono::seconds(1)); };
-  auto job_keys = queue(), pools = queue(), node_keys = queue(), pod_keys = queue(), marks = queue();
   runtime::EventRecorder events(world.client, "bench", "bench", world.clock, world.metrics, world.log);
-  controllers::ForeignPods foreign(world.client, events, world.metrics);
-  controllers::connect(caches, pool_queue, readiness, foreign, {job_keys, pools, node_keys, pod_keys, marks});
+  runtime::Manager manager(world.clock, world.log);
+  const controllers::Setup setup{world.client, caches,        events,   manager,
+                                 world.clock,  world.metrics, world.log};
+  controllers::PoolQueue pool_queue(caches);
+  const controllers::GpuJobController gpujobs(setup, pool_queue, {});
+  const controllers::GpuPoolController pools(setup, pool_queue);
+  const controllers::NodeSweeperController node_sweeper(setup);
+  const controllers::PodSweeperController pod_sweeper(setup);
+  const controllers::NodeMarkerController node_marker(setup);
   runtime::StoreWriter<api::GpuJob> writer(caches.jobs.store());
   for (int i = 0; i < jobs; ++i) {
     auto job = test::make_job("job-" + std::to_string(i));

@@ -1,5 +1,7 @@
-// The device plugin on a node whose GPUs are simulated, as its kubelet sees it: bench_plugin [--gpus N (8)]
-// [--slices N (100): of each GPU] [--starts N (10)] [--calls N (20000)] [--threads N (1)].
+// SPDX-License-Identifier: Apache-2.0
+// Measures the device plugin on a node with simulated GPUs, as its kubelet sees it:
+// bench_plugin [--gpus N (8)] [--slices N (100): of each GPU] [--starts N (10)] [--calls N (20000)]
+//   [--threads N (1)].
 #include <fstream>
 #include <memory>
 #include <random>
@@ -24,7 +26,7 @@ struct Size {
   long all() const { return gpus * slices; }
 };
 
-// Folders, driver and kubelet of one node.
+// The folders, driver and kubelet of one node.
 struct Site {
   explicit Site(const Size& size) {
     std::ofstream(folder.path() + "/driver.json")
@@ -56,7 +58,7 @@ int fail(const Site& site, const char* what) {
   return 1;
 }
 
-// Starts the plugin again and again; the last one is left running. Null: it does not register.
+// Starts the plugin repeatedly; the last one is left running. Null if it does not register.
 std::unique_ptr<Program> start(const Site& site, const Size& size, int starts, bench::Results& results) {
   Sample registered, listed;
   std::unique_ptr<Program> program;
@@ -81,7 +83,7 @@ std::unique_ptr<Program> start(const Site& site, const Size& size, int starts, b
   return program;
 }
 
-// What one message of the list weighs on the wire.
+// Returns the size of one message of the list in bytes.
 double list_bytes(const Site& site) {
   const test::ListStreamReader reader(site.kubelet.client(test::kVgpu));
   reader.wait([](const auto& list) { return list.messages() > 0; });

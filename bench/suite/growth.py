@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a cost grows with size."""
 
 import math
 
 
-def exponent(points):
+def exponent(points: list[tuple[float, float]]) -> float | None:
     """The least squares' slope of a line through the logarithms of (size, cost). None if two are not told apart."""
     logs = [(math.log(size), math.log(cost)) for size, cost in points if size > 0 and cost > 0]
     mean_x = sum(x for x, _ in logs) / len(logs) if logs else 0

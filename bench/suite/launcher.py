@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What gpupool-launch adds to a command: time to start and end, and memory."""
 
 import contextlib
@@ -5,13 +6,15 @@ import os
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
-from suite.programs import binary
+from bench.suite.programs import binary
+from bench.suite.results import Results
 
 WAIT_LIMIT = 10
 
 
-def _milliseconds(command):
+def _milliseconds(command: list[str]) -> Any:
     began = time.perf_counter()
     _, status = os.waitpid(os.posix_spawn(command[0], command, os.environ), 0)
     spent = (time.perf_counter() - began) * 1e3
@@ -20,7 +23,7 @@ def _milliseconds(command):
     return spent
 
 
-def _wrapped(folder, name, *command):
+def _wrapped(folder: str, name: str, *command: str) -> list[Any]:
     """Each worker has a state of its own; a second start would not run the command."""
     state = os.path.join(folder, name)
     os.mkdir(state)
@@ -28,7 +31,7 @@ def _wrapped(folder, name, *command):
             *command]
 
 
-def _sync_milliseconds(folder, name):
+def _sync_milliseconds(folder: str, name: str) -> float:
     """What nobody is spared who must not run a command twice: a name and then a file that outlive the power."""
     state = os.path.join(folder, name)
     os.mkdir(state)
@@ -46,7 +49,7 @@ def _sync_milliseconds(folder, name):
         os.close(directory)
 
 
-def _memory_kib(command):
+def _memory_kib(command: list[str]) -> Any:
     """Of the launcher alone, while its command runs."""
     pid = os.posix_spawn(command[0], command, os.environ)
     children = Path(f"/proc/{pid}/task/{pid}/children")
@@ -59,14 +62,14 @@ def _memory_kib(command):
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
 
 
-def _quantile(values, part):
+def _quantile(values: list[float], part: float) -> Any:
     return sorted(values)[round(part * (len(values) - 1))]
 
 
-def measure(results, starts):
+def measure(results: Results, starts: int) -> None:
     """Bare and wrapped take turns, so that what else the machine does meets all of them."""
     folders = {"disk": "/var/tmp", "memory": "/dev/shm"}  # an emptyDir is on the node's disk: mark and result are synced
-    times = {"bare": [], "syncs": [], **{medium: [] for medium in folders}}
+    times: dict[str, list[float]] = {"bare": [], "syncs": [], **{medium: [] for medium in folders}}
     shown = {"bare": "/bin/true", "syncs": "a name and a file synced, on disk"}
     with contextlib.ExitStack() as stack:
         for medium, parent in folders.items():

@@ -1,11 +1,14 @@
-"""What the numbers were measured on."""
+# SPDX-License-Identifier: Apache-2.0
+"""Describes the machine on which the benchmarks run."""
 
 import os
 import platform
 import subprocess
+from typing import Any
+from pathlib import Path
 
 
-def _field(path, name):
+def _field(path: str, name: str) -> str:
     with open(path, encoding="utf-8") as lines:
         for line in lines:
             if line.startswith(name):
@@ -13,7 +16,7 @@ def _field(path, name):
     return ""
 
 
-def _first_line(*command):
+def _first_line(*command: str) -> Any:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
     except OSError:
@@ -21,7 +24,7 @@ def _first_line(*command):
     return (done.stdout or done.stderr).partition("\n")[0]
 
 
-def describe(root):
+def describe(root: Path) -> dict[str, Any]:
     """Load and commit too: they tell how far to trust it."""
     return {
         "cpu": _field("/proc/cpuinfo", "model name"), "cores": os.cpu_count(),

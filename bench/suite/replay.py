@@ -1,9 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
 """The job mix of Kueue's performance test: the operator beside the floor."""
 
 import collections
+from typing import Any
 
-from suite.audit import WRITES, name_of, time_of
-from suite.programs import call
+from bench.suite.audit import WRITES, name_of, time_of
+from bench.suite.plane import Plane
+from bench.suite.programs import Service, call
+from bench.suite.results import Results
 
 LIMIT = 7500  # seconds, only for hangs, and more than its own: 30 pools take half an hour on two cores
 KINDS = ("small", "medium", "large")
@@ -16,32 +20,32 @@ STATEFUL_SETS, COLLECTOR = "statefulset-controller", "generic-garbage-collector"
 class Size:
     """Of all pools: nodes, and jobs of each kind. The nodes are the GPUs that a large job has; a medium one a quarter."""
 
-    def __init__(self, pools, nodes=20, small=350, medium=100, large=50):
+    def __init__(self, pools: int, nodes: int = 20, small: int = 350, medium: int = 100, large: int = 50) -> None:
         self.pools, self.nodes, self.jobs = pools, nodes, dict(zip(KINDS, (small, medium, large)))
 
-    def arguments(self):
+    def arguments(self) -> list[Any]:
         counts = [("--" + kind, count) for kind, count in self.jobs.items()]
         return [word for pair in [("--pools", self.pools), ("--nodes", self.nodes), *counts] for word in pair]
 
-    def bound(self):
+    def bound(self) -> float:
         """Seconds that no scheduler can beat: all GPUs busy all the time."""
         work = (self.jobs["small"] * 0.2 + self.jobs["medium"] * 0.5 * ((self.nodes + 3) // 4)
                 + self.jobs["large"] * self.nodes)
         return work / self.nodes
 
-    def total(self):
+    def total(self) -> int:
         return self.pools * sum(self.jobs.values())
 
 
-def _delays(times):
+def _delays(times: dict[Any, list[float]]) -> list[Any]:
     """Sorted milliseconds from (first, last) pairs."""
     return sorted((last - first) * 1e3 for first, last in times.values() if first and last)
 
 
-def _census(results, benchmark, subject, plane, seconds):
+def _census(results: Results, benchmark: str, subject: str, plane: Plane, seconds: float) -> None:
     """Who wrote how much, and how long the controller manager took for gangs."""
     writes, own, conflicts, reads = collections.Counter(), collections.Counter(), 0, 0
-    made, dropped = (collections.defaultdict(lambda: [0, 0]) for _ in range(2))  # StatefulSet -> [it, its last pod]
+    made, dropped = (collections.defaultdict(lambda: [0.0, 0.0]) for _ in range(2))  # StatefulSet -> [it, its last pod]
     for entry in plane.audit.entries():
         agent, ref = entry.get("userAgent", ""), entry.get("objectRef", {})
         if entry["verb"] not in WRITES:
@@ -77,7 +81,8 @@ def _census(results, benchmark, subject, plane, seconds):
             results.add(benchmark, f"{subject}: {what}", at[0], "ms", p99=at[1], p999=at[2])
 
 
-def _run(results, plane, size, benchmark, subject, service, player):
+def _run(results: Results, plane: Plane, size: Size, benchmark: str, subject: str, service: Any,
+         player: Service) -> Any:
     """Wall time."""
     common = ["--kubeconfig", plane.kubeconfig, "--prefix", "replay", *size.arguments()]
     plane.audit.begin()
@@ -99,7 +104,7 @@ def _run(results, plane, size, benchmark, subject, service, player):
     return seconds
 
 
-def measure(results, plane, size, workers, runs):
+def measure(results: Results, plane: Plane, size: Size, workers: int, runs: int) -> None:
     """All jobs come as they do there; from the first submission until the last one has given back its nodes."""
     pools = [f"replay-{index}" for index in range(size.pools)]
     benchmark = f"replay on {size.pools} pools of {size.nodes} nodes"

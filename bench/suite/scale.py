@@ -1,13 +1,17 @@
-"""What the operator costs with so many nodes, jobs and workers: memory, start, work of an event, a new list of all."""
+# SPDX-License-Identifier: Apache-2.0
+"""Measures the operator with many nodes, jobs and workers: memory, start time, CPU of an event, CPU of a new list."""
 
 import time
+from typing import Any
 
-from suite.burst import submit
-from suite.growth import exponent
-from suite.plane import POOL_LABEL
-from suite.programs import call
-
-from fake_plugins import FakePlugins  # after suite.plane, which says where it is
+from bench.suite.burst import submit
+from bench.suite.growth import exponent
+from bench.suite.plane import Operator, Plane
+from bench.suite.programs import call
+from bench.suite.results import Results
+from tests.kit.api import Object
+from tests.kit.names import POOL_LABEL
+from tests.kit.played.plugins import FakePlugins
 
 JOBS = 10  # for each node
 KINDS = 8  # that the operator watches, apart from what it takes only some of
@@ -18,60 +22,62 @@ SETTLE_LIMIT = 600
 class Whole:
     """A pool that leases whole nodes: all are taken, and nine jobs of ten wait."""
 
-    name, end, weight = "scale", ["wait"], "a tenth of a node and of a worker"
+    name, weight = "scale", "a tenth of a node and of a worker"
+    end: list = ["wait"]
 
-    def __init__(self, plane):
+    def __init__(self, plane: Plane) -> None:
         self._plane = plane
 
-    def add_nodes(self, count):
+    def add_nodes(self, count: int) -> None:
         self._plane.in_use.add(self.name)
         self._plane.need_nodes(count, self.name)
 
     @staticmethod
-    def player():
+    def player() -> list:
         return ["--threads", 16]
 
 
 class Shared(Whole):
     """A pool whose nodes have ten slices each: every job runs."""
 
-    name, end, weight = "sharing", ["stay", "--slices", 1], "its worker and a tenth of a node"
+    name, weight = "sharing", "its worker and a tenth of a node"
+    end: list = ["stay", "--slices", 1]
 
-    def __init__(self, plane):
+    def __init__(self, plane: Plane) -> None:
         super().__init__(plane)
         self._plugins = FakePlugins(plane.api)
 
-    def add_nodes(self, count):
+    def add_nodes(self, count: int) -> None:
         before = self._plane.pools.get(self.name, 0)
         self._plane.in_use.add(self.name)
         self._plane.need_nodes(count, self.name, gpus=0, sharing={"deviceSplitCount": JOBS})
         self._plane.each(lambda index: self._plugins.add(f"{self.name}-{index:05}", split=JOBS), range(before, count))
 
     @staticmethod
-    def player():
+    def player() -> list:
         return ["--shared", 1, "--threads", 16]
 
 
 class Rows:
     """Results of each size, and how they grow."""
 
-    def __init__(self, results, pool, sizes):
+    def __init__(self, results: Results, pool: Whole, sizes: list[int]) -> None:
         self._results, self._pool, self._several = results, pool, len(sizes) > 1
         self._points = {}
 
-    def add(self, size, what, value, unit, grows=True):
+    def add(self, size: int, what: str, value: float, unit: str, grows: bool = True) -> None:
         self._results.add(self._pool.name, f"{size // JOBS} nodes, {size} jobs: {what}", value, unit)
         if grows:
             self._points.setdefault(what, []).append((size, value))
 
-    def exponents(self):
+    def exponents(self) -> None:
         for what, points in self._points.items():
             found = exponent(points) if self._several else None
             if found is not None:
                 self._results.add(self._pool.name, f"exponent: {what}", found, "")
 
 
-def _settled_cpu(operator):
+def _settled_cpu(operator: Operator) -> Any:
     """Seconds, once it has nothing to do."""
     end = time.monotonic() + SETTLE_LIMIT
     cpu, since = operator.cpu_seconds(), time.monotonic()
@@ -85,7 +91,7 @@ def _settled_cpu(operator):
     return operator.cpu_seconds()
 
 
-def _add_jobs(plane, pool, rows, size, count):
+def _add_jobs(plane: Plane, pool: Whole, rows: Rows, size: int, count: int) -> None:
     """Each with all that it gets."""
     with plane.player(-1, *pool.player()) as player, plane.operator() as operator:
         cpu = _settled_cpu(operator)
@@ -93,7 +99,7 @@ def _add_jobs(plane, pool, rows, size, count):
         rows.add(size, "CPU of a new job", (_settled_cpu(operator) - cpu) / count * 1e3, "ms")
 
 
-def _start(operator, pool, rows, size, base):
+def _start(operator: Operator, pool: Whole, rows: Rows, size: int, base: float) -> None:
     """As after an upgrade: nothing is left to write."""
     rows.add(size, "start to ready", operator.ready_after, "s")
     rows.add(size, "CPU until nothing is left to do", _settled_cpu(operator), "s")
@@ -104,7 +110,7 @@ def _start(operator, pool, rows, size, base):
     rows.add(size, "memory at most, since the start", operator.memory_mib("VmHWM"), "MiB", grows=False)
 
 
-def _start_floor(plane, operator_s, rows, size):
+def _start_floor(plane: Plane, operator_s: float, rows: Rows, size: int) -> None:
     """The same lists, read by a client that keeps nothing."""
     floor = {entry["name"]: entry["value"] for entry in
              call("bench_lists", "--kubeconfig", plane.kubeconfig)["results"]}
@@ -113,13 +119,13 @@ def _start_floor(plane, operator_s, rows, size):
     rows.add(size, "start to ready: operator / floor", operator_s / floor["seconds"], "x", grows=False)
 
 
-def _events(plane, operator, pool, rows, size, count):
+def _events(plane: Plane, operator: Operator, pool: Whole, rows: Rows, size: int, count: int) -> None:
     """Changes that mean nothing, of all nodes and pods in turn."""
     for kind in ("nodes", "pods"):
         query = {"labelSelector": f"{POOL_LABEL}={pool.name}"} if kind == "nodes" else {}
         objects = plane.api.list(kind, resourceVersion="0", limit=count, **query)
 
-        def touch(index, kind=kind, objects=objects):
+        def touch(index: int, kind: str = kind, objects: list[Object] = objects) -> None:
             meta = objects[index % len(objects)]["metadata"]
             change = {"metadata": {"annotations": {"bench/touched": str(index)}}}
             plane.api.patch(kind, meta["name"], change, meta.get("namespace"))
@@ -128,7 +134,7 @@ def _events(plane, operator, pool, rows, size, count):
         rows.add(size, f"CPU of an event of {kind}", (_settled_cpu(operator) - cpu) / count * 1e3, "ms")
 
 
-def _relist(plane, operator, rows, size):
+def _relist(plane: Plane, operator: Operator, rows: Rows, size: int) -> None:
     """A server that starts again, and has seen a write since, cannot go on with any watch: everything is listed."""
     cpu, memory = _settled_cpu(operator), operator.memory_mib()
     operator.forget_peak()
@@ -144,7 +150,8 @@ def _relist(plane, operator, rows, size):
              grows=False)
 
 
-def measure(results, pool_type, plane, sizes, events, relist=True):
+def measure(results: Results, pool_type: type[Whole], plane: Plane, sizes: list[int], events: int,
+            relist: bool = True) -> None:
     """So many jobs, a node for ten of them, and the operator beside them."""
     pool, before = pool_type(plane), 0
     rows = Rows(results, pool, sizes)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running jobs are deleted at once, on nodes with real kubelets: beside plain Jobs with the same pods.
 
 A kubelet sends SIGTERM, kills after the grace period, and looks once a second whether a container has ended. A node is
@@ -8,32 +9,31 @@ too.
 import concurrent.futures
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
+from typing import Any, Callable, Iterable
 
-from suite.programs import ROOT
-
-sys.path.append(str(ROOT / "tests" / "e2e"))
-
-from support.cluster import Cluster, apply_definitions  # noqa: E402
-from support.jobs import GPU, LEASE, job_manifest, pool_manifest, shell  # noqa: E402
-from support.lab import Lab  # noqa: E402
-from support.operator_process import launcher_binary  # noqa: E402
-from support.waiting import wait_for  # noqa: E402
+from bench.suite.results import Results
+from tests.kit.api import Api, Object
+from tests.kit.cluster import Cluster
+from tests.kit.commands import output_of
+from tests.kit.kubectl import apply_definitions
+from tests.kit.lab import Lab
+from tests.kit.manifests import job_manifest, pool_manifest, shell
+from tests.kit.names import GPU, LEASE, POOL_LABEL
+from tests.kit.paths import BUILD_IMAGE, launcher_binary
+from tests.kit.waiting import wait_for
 
 BENCHMARK = "teardown-real"
 NODES = ["na", "nb", "nc"]
 POOL = "demo"
-POOL_LABEL = "gpupool.dev.node-restriction.kubernetes.io/pool"
 POLL = 0.02  # seconds
 LIMIT = 120
 COMMANDS = {"heeds SIGTERM": "trap 'exit 0' TERM; while :; do sleep 3600 & wait $!; done",
             "ignores SIGTERM": "trap '' TERM; while :; do sleep 1; done"}
 
 
-def _plain_job(name, namespace, script):
+def _plain_job(name: str, namespace: str, script: str) -> dict[str, Any]:
     """What a GpuJob of one GPU runs, without gpupool."""
     container = shell(script, resources={"limits": {GPU: "1"}})
     pod = {"restartPolicy": "Never", "terminationGracePeriodSeconds": 1, "containers": [container]}
@@ -41,7 +41,7 @@ def _plain_job(name, namespace, script):
             "spec": {"template": {"spec": pod}}}
 
 
-def _pods(api, namespace):
+def _pods(api: Api, namespace: str) -> dict[str, Any]:
     """What happens to pods: event -> names of those to which it has yet to happen."""
     pods = api.list("pods", namespace)
     return {"pods marked": _names(pod for pod in pods if "deletionTimestamp" not in pod["metadata"]),
@@ -50,12 +50,12 @@ def _pods(api, namespace):
             "pods gone": _names(pods)}
 
 
-def _pods_running(api, namespace, count):
+def _pods_running(api: Api, namespace: str, count: int) -> bool:
     pods = api.list("pods", namespace)
     return len(pods) == count and all(pod["status"].get("phase") == "Running" for pod in pods)
 
 
-def _until_happened(began, look):
+def _until_happened(began: float, look: Callable[[], dict[str, set[str]]]) -> Any:
     """Event -> seconds until it has happened to one name after the other. look() is asked now and then."""
     left = look()
     seconds = {event: [] for event in left}
@@ -70,7 +70,7 @@ def _until_happened(began, look):
     return seconds
 
 
-def _delete_all(api, kind, namespace, looks):
+def _delete_all(api: Api, kind: str, namespace: str, looks: list[Callable[[], dict[str, set[str]]]]) -> dict[Any, Any]:
     """Event -> seconds from the first deletion, of all that each of the looks shows."""
     names = [item["metadata"]["name"] for item in api.list(kind, namespace)]
     with concurrent.futures.ThreadPoolExecutor(len(names) + len(looks)) as threads:
@@ -80,33 +80,34 @@ def _delete_all(api, kind, namespace, looks):
         return {event: seconds for wait in waits for event, seconds in wait.result().items()}
 
 
-def _names(objects):
+def _names(objects: Iterable[Object]) -> set[Any]:
     return {item["metadata"]["name"] for item in objects}
 
 
-def _floor(api, namespace, nodes, script):
+def _floor(api: Api, namespace: str, nodes: list[str], script: str) -> Any:
     for node in nodes:
         api.create("jobs", _plain_job(f"plain-{node}", namespace, script))
     wait_for("the plain jobs to run", lambda: _pods_running(api, namespace, len(nodes)), LIMIT)
     return _delete_all(api, "jobs", namespace, [lambda: _pods(api, namespace)])
 
 
-def _ours(api, namespace, pool, nodes, script):
+def _ours(api: Api, namespace: str, pool: str, nodes: list[str], script: str) -> Any:
     for node in nodes:
         api.create("gpujobs", job_manifest(f"job-{node}", namespace, pool, script))
     wait_for("the jobs to run", lambda: _pods_running(api, namespace, len(nodes)) and all(
         job.get("status", {}).get("phase") == "Running" for job in api.list("gpujobs", namespace)), LIMIT)
 
-    def leased():
+    def leased() -> dict[str, set[str]]:
         return {"nodes free": _names(node for node in api.list("nodes") if node["metadata"]["name"] in nodes
                                      and LEASE in str(node["metadata"]) + str(node["spec"]))}
 
-    def jobs():
+    def jobs() -> dict[str, set[str]]:
         return {"jobs gone": _names(api.list("gpujobs", namespace))}
     return _delete_all(api, "gpujobs", namespace, [leased, jobs, lambda: _pods(api, namespace)])
 
 
-def measure(results, api, namespace, pool, nodes, runs, commands=None):
+def measure(results: Results, api: Api, namespace: str, pool: str, nodes: list[str], runs: int,
+            commands: dict[str, str] | None = None) -> None:
     """A job for each of these nodes, which have one GPU each and are all of the pool. An operator runs."""
     for _ in range(runs):
         for what, script in (commands or COMMANDS).items():
@@ -122,20 +123,17 @@ def measure(results, api, namespace, pool, nodes, runs, commands=None):
                             times["operator", "nodes free"] / times["floor", event], "x")
 
 
-def _prepare(cluster):
-    built = subprocess.run([ROOT / "tests/images/build", "launcher", launcher_binary()], check=True,
-                           stdout=subprocess.PIPE, text=True)
-    cluster.load(built.stdout.strip())
+def _prepare(cluster: Cluster) -> None:
+    cluster.load(output_of(BUILD_IMAGE, "launcher", launcher_binary()))
     apply_definitions(cluster.kubeconfig)
 
 
-def run(results, runs):
+def run(results: Results, runs: int) -> None:
     """On a cluster of its own, with the true device plugin on simulated GPUs."""
     with Cluster(f"bench-real-{os.getpid()}", "--nodes", ",".join(NODES), "--gpus",
                  ",".join(f"{node}=1" for node in NODES)) as cluster, tempfile.TemporaryDirectory() as folder:
         _prepare(cluster)
-        lab = Lab(cluster.kubeconfig, os.path.join(folder, "operator.log"), "bench", cluster,
-                  ["--launcher-image", "gpupool.dev/launcher:dev"])
+        lab = Lab(cluster.kubeconfig, os.path.join(folder, "operator.log"), "bench", cluster)
         for node in NODES:
             lab.api.patch("nodes", node, {"metadata": {"labels": {POOL_LABEL: POOL}}})
         lab.api.create("gpupools", pool_manifest(POOL, {POOL_LABEL: POOL}))

@@ -1,15 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
 """Benchmarks that need no API server."""
 
-from suite import instructions, launcher
-from suite.growth import exponent
-from suite.programs import ROOT, call
+from bench.suite import instructions, launcher
+from bench.suite.growth import exponent
+from bench.suite.programs import call
+from bench.suite.results import Results
+from tests.kit.api import Object
+from tests.kit.paths import ROOT
 
 DATA = ROOT / "bench" / "data"
-PROGRAMS = {"placement": ["bench_placement"], "decode": ["bench_decode", DATA], "watch": ["bench_watch", DATA]}
+PROGRAMS: dict[str, list] = {"placement": ["bench_placement"], "decode": ["bench_decode", DATA],
+                             "watch": ["bench_watch", DATA]}
 SUITES = [*PROGRAMS, "instructions", "launcher", "plugin"]
 
 
-def _growth(results, name, output):
+def _growth(results: Results, name: str, output: Object) -> None:
     """Of times that are told for several numbers of jobs: "node event, 1000 jobs"."""
     points = {}
     for entry in output["results"]:
@@ -22,7 +27,7 @@ def _growth(results, name, output):
             results.add(name, f"exponent of {what} over jobs", slope, "")
 
 
-def run(results, names, smoke, runs):
+def run(results: Results, names: list[str], smoke: bool, runs: int) -> None:
     for name in names:
         if name == "instructions":
             instructions.measure(results, PROGRAMS.values())
