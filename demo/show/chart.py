@@ -1,16 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
 """A curve in plain text."""
 
 HEIGHT = 10
 STEP = 6  # columns from one point to the next
 
 
-def draw(values, title):
+def draw(values: list[float], title: str) -> str:
     """The values from left to right as points joined by dots."""
     low, high = 0.0, max(values) * 1.05 or 1.0
     width = (len(values) - 1) * STEP + 1
     grid = [[" "] * width for _ in range(HEIGHT)]
 
-    def mark(column, value, sign):
+    def mark(column: int, value: float, sign: str) -> None:
         row = round((high - value) / (high - low) * (HEIGHT - 1))
         grid[row][column] = sign
 

@@ -1,7 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 import json
 import subprocess
 
-from .errors import DemoError
+from demo.show.errors import DemoError
+from tests.kit.api import Object
 
 TIMEOUT = 60
 
@@ -9,11 +11,11 @@ TIMEOUT = 60
 class Kubectl:
     """kubectl on one cluster. Thread-safe."""
 
-    def __init__(self, environment):
+    def __init__(self, environment: dict[str, str]) -> None:
         self._environment = environment
         self._program = environment["KUBECTL"]
 
-    def run(self, *arguments):
+    def run(self, *arguments: str) -> str:
         """stdout of a call that must succeed."""
         try:
             done = subprocess.run([self._program, *arguments], env=self._environment, stdin=subprocess.DEVNULL,
@@ -24,18 +26,18 @@ class Kubectl:
             raise DemoError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
         return done.stdout
 
-    def items(self, kinds, *arguments):
+    def items(self, kinds: str, *arguments: str) -> list[Object]:
         return json.loads(self.run("get", kinds, "-o", "json", *arguments))["items"]
 
-    def stream(self, *arguments):
+    def stream(self, *arguments: str) -> subprocess.Popen:
         """A running call whose stdout is read line by line; the caller ends it."""
         return subprocess.Popen([self._program, *arguments], env=self._environment, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1,
                                 start_new_session=True)
 
-    def apply(self, path, *flags):
+    def apply(self, path: str, *flags: str) -> None:
         self.run("apply", "-f", path, *flags)
 
-    def server_minor(self):
+    def server_minor(self) -> int:
         version = json.loads(self.run("version", "-o", "json"))["serverVersion"]
         return int("".join(filter(str.isdigit, version["minor"])))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gpupool-operator as a process of this machine."""
 
 import http.client
@@ -9,8 +10,8 @@ import subprocess
 import tempfile
 import time
 
-from .errors import DemoError
-from .paths import program
+from demo.show.errors import DemoError
+from tests.kit.paths import program
 
 READY_TIMEOUT = 60
 STOP_TIMEOUT = 12  # the operator promises 10 s
@@ -21,30 +22,37 @@ END_OF_LOG = 20
 class Operator:
     """Starts the operator, and starts it again when it dies: a crash of it must cost no job anything."""
 
-    def __init__(self, environment, keep):
+    def __init__(self, environment: dict[str, str], keep: bool) -> None:
         folder = environment["GPUPOOL_CLUSTER_DIR"]
         self.log_path = os.path.join(folder, "log", "operator")
         self._pid_path = os.path.join(folder, "operator.pid")
         self._environment, self._keep = environment, keep
-        self._process, self.restarts, self._log_start = None, 0, 0
+        self._started: subprocess.Popen | None = None
+        self.restarts = self._log_start = 0
 
     @property
-    def pid(self):
+    def _process(self) -> subprocess.Popen:
+        if self._started is None:
+            raise DemoError("the operator was not started")
+        return self._started
+
+    @property
+    def pid(self) -> int:
         return self._process.pid
 
-    def start(self):
+    def start(self) -> None:
         command = [program("gpupool-operator"), "--kubeconfig", self._environment["KUBECONFIG"],
                    "--metrics-bind-address", "127.0.0.1:0"]
         if not self._keep:  # not even a killed demo leaves an operator behind
             command = ["setpriv", "--pdeathsig", "TERM", *command]
         with open(self.log_path, "ab") as log:
             self._log_start = log.tell()
-            self._process = subprocess.Popen(command, env=self._environment, stdin=subprocess.DEVNULL, stdout=log,
+            self._started = subprocess.Popen(command, env=self._environment, stdin=subprocess.DEVNULL, stdout=log,
                                              stderr=log, start_new_session=True, cwd="/")
         with open(self._pid_path, "w", encoding="ascii") as out:
             out.write(str(self.pid))
 
-    def wait_ready(self):
+    def wait_ready(self) -> int:
         """Until its caches are filled; returns the port of /metrics."""
         answer, end = "no answer on /readyz", time.monotonic() + READY_TIMEOUT
         while time.monotonic() < end:
@@ -59,7 +67,7 @@ class Operator:
         raise DemoError(f"the operator is not ready after {READY_TIMEOUT} s: {answer}; the end of its log:\n"
                         f"{self.log_end()}")
 
-    def restart_if_dead(self):
+    def restart_if_dead(self) -> str | None:
         """A line to print if it died and was started again, else nothing. An operator that keeps dying is an error."""
         if self._process.poll() is None:
             return None
@@ -70,14 +78,14 @@ class Operator:
         self.start()
         return f"{how}; started again as process {self.pid}. The end of its log was:\n{end}"
 
-    def log_end(self, lines=END_OF_LOG):
+    def log_end(self, lines: int = END_OF_LOG) -> str:
         try:
             with open(self.log_path, encoding="utf-8", errors="replace") as log:
                 return "".join(f"  {line}" for line in log.readlines()[-lines:]).rstrip("\n") or "  (empty)"
         except OSError as error:
             return f"  ({error})"
 
-    def save_log(self):
+    def save_log(self) -> str | None:
         """A copy of the log that outlives the cluster."""
         try:
             path = os.path.join(tempfile.mkdtemp(prefix="gpupool-demo-"), "operator.log")
@@ -86,8 +94,8 @@ class Operator:
             return None
         return path
 
-    def stop(self):
-        if self._process is None or self._process.poll() is not None:
+    def stop(self) -> None:
+        if self._started is None or self._started.poll() is not None:
             return
         self._process.terminate()
         try:
@@ -97,12 +105,12 @@ class Operator:
             self._process.wait()
             print(f"the operator did not stop within {STOP_TIMEOUT} s of SIGTERM and was killed")
 
-    def _how_it_ended(self):
+    def _how_it_ended(self) -> str:
         code = self._process.returncode
         return (f"the operator was killed by {signal.Signals(-code).name}" if code < 0
                 else f"the operator ended with code {code}")
 
-    def _port(self):
+    def _port(self) -> int | None:
         """As the log tells it, once this process has written that line."""
         with open(self.log_path, encoding="utf-8", errors="replace") as log:
             log.seek(self._log_start)
@@ -116,7 +124,7 @@ class Operator:
         return None
 
 
-def stop_kept(folder):
+def stop_kept(folder: str) -> None:
     """Stops the operator that KEEP=1 left, if the process in its file is still that operator."""
     try:
         with open(os.path.join(folder, "operator.pid"), encoding="ascii") as source:
@@ -136,7 +144,7 @@ def stop_kept(folder):
         time.sleep(0.1)
 
 
-def _ask_ready(port):
+def _ask_ready(port: int) -> tuple[bool, str]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)  # asks no proxy
     try:
         connection.request("GET", "/readyz")

@@ -1,6 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which job sits on which GPU, as the device plugins report it: a line for each GPU, a sign for each slice."""
 
 import string
+from typing import Any, Iterable
+
+from tests.kit.api import Object
 
 CELLS = 10  # a whole GPU is drawn as wide as one in ten slices
 FREE, SICK, STRANGER = ".", "x", "?"
@@ -9,15 +13,15 @@ FREE, SICK, STRANGER = ".", "x", "?"
 class Picture:
     """Each job keeps its letter."""
 
-    def __init__(self, names):
+    def __init__(self, names: list[str]) -> None:
         self._letters = dict(zip(names, string.ascii_uppercase))
 
-    def draw(self, nodes):
+    def draw(self, nodes: Iterable[Object]) -> list[str]:
         """Lines for GpuNodes."""
         return [self._line(node["metadata"]["name"], gpu) for node in sorted(nodes, key=lambda n: n["metadata"]["name"])
                 for gpu in node.get("status", {}).get("gpus", [])]
 
-    def _line(self, node, gpu):
+    def _line(self, node: str, gpu: Object) -> str:
         slices = gpu.get("slices", {})
         width = CELLS // slices["total"] if 0 < slices.get("total", 0) <= CELLS else 1
         used = {}
@@ -32,24 +36,24 @@ class Picture:
         bar = "".join(cell * width for cell in cells)
         return f"{node}  GPU {gpu.get('index', '?')}  {gpu.get('model', ''):<10} [{bar}]  {who}{trouble}".rstrip()
 
-    def _job_of(self, pod):
+    def _job_of(self, pod: str) -> Any:
         """Workers are called JOB-N and more."""
         owners = [job for job in self._letters if pod.startswith(job + "-")]
         return max(owners, key=len, default=pod)
 
 
-def used_slices(nodes):
+def used_slices(nodes: Iterable[Object]) -> int:
     return sum(pod.get("slices", 1) for node in nodes for gpu in node.get("status", {}).get("gpus", [])
                for pod in gpu.get("pods", []))
 
 
-class Fullest:
-    """Remembers the picture of the moment at which most slices were in use."""
+class BusiestPicture:
+    """Keeps the picture of the moment at which most slices were in use."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._used, self.lines = -1, []
 
-    def look_at(self, nodes, lines):
+    def look_at(self, nodes: Iterable[Object], lines: list[str]) -> None:
         used = used_slices(nodes)
         if used > self._used:
             self._used, self.lines = used, lines

@@ -1,6 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each example promises, and whether it came true."""
 
 from dataclasses import dataclass
+
+from tests.kit.api import Object
 
 
 @dataclass(frozen=True)
@@ -25,11 +28,13 @@ PROMISES = (
     Promise("mixed-slices.yaml", "one-slice", "Succeeded", "Completed", 1),
     Promise("mixed-slices.yaml", "three-slices", "Succeeded", "Completed", 1),
     Promise("mixed-slices.yaml", "ddp-slices", "Succeeded", "Completed", 1),
+    Promise("torchrun.yaml", "torchrun", "Succeeded", "Completed", 1),
+    Promise("independent-tasks.yaml", "independent-tasks", "Succeeded", "Completed", 1),
     Promise("too-large.yaml", "too-large", "Queued", "TooLarge", 0, waits=True),
 )
 
 
-def settled(promise, job):
+def settled(promise: Promise, job: Object | None) -> bool:
     """True if nothing more will happen to the job, or it has come to where it is promised to wait."""
     if job is None:
         return False
@@ -39,7 +44,7 @@ def settled(promise, job):
     return status.get("phase") in ("Succeeded", "Failed") and not status.get("lease")
 
 
-def broken(promise, job):
+def broken(promise: Promise, job: Object | None) -> str | None:
     """Nothing if the promise was kept, else what was promised and what came."""
     status = (job or {}).get("status", {})
     got = (status.get("phase"), status.get("reason"), status.get("attempts", 0))
@@ -49,5 +54,5 @@ def broken(promise, job):
     return f"{promise.job}: promised {_words(*wanted)}; got {_words(*got)}: {status.get('message', '')}"
 
 
-def _words(phase, reason, attempts):
+def _words(phase: str | None, reason: str | None, attempts: int) -> str:
     return f"{phase} ({reason}) after {attempts} attempts"

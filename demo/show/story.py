@@ -1,32 +1,36 @@
-"""The demo from beginning to end."""
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the demo from beginning to end."""
 
 import os
 import signal
 import time
+from typing import Any
 
-from . import chart, cluster, leftovers, promises
-from .errors import DemoError
-from .kubectl import Kubectl
-from .operator import Operator, stop_kept
-from .picture import Fullest, Picture
-from .paths import CRDS, EXAMPLES, ROOT, program
-from .screen import Screen
-from .training import RANKS, Training
-from .watch import Watch
+from demo.show import chart, demo_cluster, leftovers, promises
+from demo.show.errors import DemoError
+from demo.show.kubectl import Kubectl
+from demo.show.operator import Operator, stop_kept
+from demo.show.picture import BusiestPicture, Picture
+from demo.show.screen import Screen
+from demo.show.training import RANKS, Training
+from demo.show.watch import Watch
+from tests.kit.api import Object
+from tests.kit.names import POOL_LABEL
+from tests.kit.paths import CRDS, EXAMPLES, ROOT, program
 
 JOBS_TIMEOUT = 240
 
 
-def tell(keep):
+def run(keep: bool) -> int:
     """Exit code: 0 if everything came as promised."""
     _check_machine()
     begin, operator, done = time.monotonic(), None, False
-    cluster.check_absent()
+    demo_cluster.check_absent()
     try:
         _title("A Kubernetes: three nodes with one simulated GPU, one with two that are cut into ten slices each")
-        environment = cluster.up(keep)
+        environment = demo_cluster.up(keep)
         kubectl = Kubectl(environment)
-        cluster.load_launcher()
+        demo_cluster.load_launcher()
         _title("gpupool: its resource definitions, a pool of the three nodes, a shared one of the fourth, the operator")
         _install(kubectl)
         operator = Operator(environment, keep)
@@ -34,12 +38,12 @@ def tell(keep):
         port = operator.wait_ready()
         print(f"operator: process {operator.pid}, log {operator.log_path}, http://127.0.0.1:{port}/metrics")
         _title("Every example; too-large is meant to wait for ever")
-        training, fullest = Training(kubectl), Fullest()
+        training, busiest = Training(kubectl), BusiestPicture()
         try:
-            jobs = _run_jobs(kubectl, operator, training, fullest)
+            jobs = _run_jobs(kubectl, operator, training, busiest)
         finally:
             training.stop()
-        problems = _report(kubectl, operator, jobs, training, fullest)
+        problems = _report(kubectl, operator, jobs, training, busiest)
         print(f"\n{time.monotonic() - begin:.0f} s from start to end")
         done = not problems
     except DemoError as error:
@@ -49,13 +53,13 @@ def tell(keep):
     return 0 if done else 1
 
 
-def remove():
+def remove() -> None:
     """Takes down what KEEP=1 left."""
-    stop_kept(cluster.folder())
-    cluster.down()
+    stop_kept(demo_cluster.folder())
+    demo_cluster.down()
 
 
-def _check_machine():
+def _check_machine() -> None:
     if os.geteuid() != 0:
         raise DemoError("a cluster needs root: namespaces, mounts and cgroups")
     for name in ("gpupool-operator", "gpupool-launch", "gpupool-device-plugin"):
@@ -63,35 +67,35 @@ def _check_machine():
             raise DemoError(f"{program(name)} is missing; `make build` makes it")
 
 
-def _title(text):
+def _title(text: str) -> None:
     print(f"\n== {text}", flush=True)
 
 
-def _install(kubectl):
+def _install(kubectl: Kubectl) -> None:
     # Servers before 1.25 do not know validation rules; their kubectl refuses the word.
     old = ["--validate=false"] if kubectl.server_minor() < 25 else []
     kubectl.apply(CRDS, *old)
     kubectl.run("wait", "--for=condition=Established", "--timeout=30s", "crd", "gpupools.gpupool.dev",
                 "gpujobs.gpupool.dev", "gpunodes.gpupool.dev")
-    for example, (pool, nodes) in cluster.POOLS.items():
-        kubectl.run("label", "nodes", *nodes, "--overwrite", f"{leftovers.POOL_LABEL}={pool}")
+    for example, (pool, nodes) in demo_cluster.POOLS.items():
+        kubectl.run("label", "nodes", *nodes, "--overwrite", f"{POOL_LABEL}={pool}")
         kubectl.apply(os.path.join(EXAMPLES, example))
 
 
-def _run_jobs(kubectl, operator, training, fullest):
+def _run_jobs(kubectl: Kubectl, operator: Operator, training: Training, busiest: BusiestPicture) -> Any:
     """Applies the jobs and shows them until each has come to its end."""
     jobs, nodes = Watch(kubectl, "gpujobs"), Watch(kubectl, "gpunodes")
     names = [promise.job for promise in promises.PROMISES]
     screen, picture = Screen(names), Picture(names)
 
-    def look(seconds):
+    def look(seconds: float) -> None:
         jobs.wait(seconds)
         nodes.wait(0.001)
         if news := operator.restart_if_dead():
             screen.say(news)
         training.look_at(jobs.objects)
         lines = picture.draw(nodes.objects.values())
-        fullest.look_at(nodes.objects.values(), lines)
+        busiest.look_at(nodes.objects.values(), lines)
         screen.show(jobs.objects, lines)
 
     try:
@@ -111,14 +115,15 @@ def _run_jobs(kubectl, operator, training, fullest):
         nodes.stop()
 
 
-def _all_settled(jobs):
+def _all_settled(jobs: dict[str, Object]) -> bool:
     return all(promises.settled(promise, jobs.get(promise.job)) for promise in promises.PROMISES)
 
 
-def _report(kubectl, operator, jobs, training, fullest):
+def _report(kubectl: Kubectl, operator: Operator, jobs: dict[str, Object], training: Training,
+            busiest: BusiestPicture) -> list[str]:
     """Prints what came of it; returns what did not come as promised."""
     _title("Which job sat on which GPU, when most were in use")
-    print("\n".join(fullest.lines))
+    print("\n".join(busiest.lines))
     for table in (["get", "gnode"], ["get", "gpool"], ["get", "gjob", "-o", "wide"]):
         _title("kubectl " + " ".join(table))
         print(kubectl.run(*table).rstrip())
@@ -128,7 +133,9 @@ def _report(kubectl, operator, jobs, training, fullest):
     try:
         nodes = leftovers.wait_for_none(kubectl)
         print(f"nodes {', '.join(nodes)}: no taint, label or annotation of a lease")
-        print("all namespaces: no worker pod, Job, StatefulSet or Service of a job")
+        print("all namespaces: nothing of a job that runs, or that would start anything")
+        print("kubectl logs job/single-gpu-1, after its end:")
+        print(kubectl.run("logs", "--tail=2", "job/single-gpu-1").rstrip())
     except DemoError as error:
         problems.append(str(error))
     _title("As promised" if not problems else "NOT as promised")
@@ -141,7 +148,7 @@ def _report(kubectl, operator, jobs, training, fullest):
     return problems
 
 
-def _report_training(losses, weights):
+def _report_training(losses: list[float], weights: dict[int, str]) -> Any:
     _title("ddp-pytorch: training on three nodes")
     if len(losses) < 2:
         return ["ddp-pytorch: the log of rank 0 shows no losses"]
@@ -156,13 +163,13 @@ def _report_training(losses, weights):
     return problems
 
 
-def _end(operator, keep, done):
-    if keep:
+def _end(operator: Operator | None, keep: bool, done: bool) -> None:
+    if keep and operator:
         print(f"""
 The cluster and the operator (process {operator.pid}) stay up. In a shell of this machine:
 
   cd {ROOT}
-  eval "$(tests/cluster/cluster env {cluster.NAME})"
+  eval "$(tests/cluster/cluster env {demo_cluster.NAME})"
   $KUBECTL get gnode,gpool,gjob
   $KUBECTL describe gjob crash-exhausts
   $KUBECTL apply -f examples/single-gpu.yaml
@@ -179,4 +186,4 @@ The operator's log is {operator.log_path}. To remove everything:
             print(f"the operator's log is kept in {path}")
         operator.stop()
     print("taking everything down", flush=True)
-    cluster.down()
+    demo_cluster.down()

@@ -1,18 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo's cluster, through tests/cluster."""
 
 import os
 import shlex
 import subprocess
+from typing import Any
 
-from .errors import DemoError
-from .paths import BUILD_IMAGE, CLUSTER, program
+from demo.show.errors import DemoError
+from tests.kit.cluster import cluster_environment
+from tests.kit.paths import BUILD_IMAGE, CLUSTER, program
 
 NAME = "demo"
 POOLS = {"pool.yaml": ("demo", ["na", "nb", "nc"]), "shared-pool.yaml": ("shared", ["nd"])}
 GPUS, SPLIT = "na=1,nb=1,nc=1,nd=2", "nd=10"
 
 
-def check_absent():
+def check_absent() -> None:
     """A cluster that runs already is somebody's; one that a crash left is removed."""
     for line in _run(CLUSTER, "list").splitlines():
         name, state = line.split()[:2]
@@ -24,39 +27,35 @@ def check_absent():
         down()
 
 
-def up(keep):
+def up(keep: bool) -> dict[str, str]:
     """Nodes with simulated GPUs; without `keep` it goes when this process ends, however it ends."""
     owner = [] if keep else ["--owner-pid", str(os.getpid())]
     _run(CLUSTER, "up", NAME, "--nodes", "na,nb,nc,nd", "--gpus", GPUS, "--split", SPLIT, "--image", "pytorch", *owner)
     return environment()
 
 
-def load_launcher():
+def load_launcher() -> None:
     _run(CLUSTER, "load", NAME, _run(BUILD_IMAGE, "launcher", program("gpupool-launch")).strip())
 
 
-def down():
+def down() -> None:
     _run(CLUSTER, "down", NAME)
 
 
-def folder():
+def folder() -> str:
     """Where the cluster keeps its files, also when it does not run."""
     root = os.environ.get("GPUPOOL_CLUSTERS") or os.environ.get("TMPDIR") or "/tmp"
     return os.path.join(root, f"gpupool-cluster-{NAME}")
 
 
-def environment():
+def environment() -> dict[str, str]:
     """The environment in which kubectl and the operator reach the cluster, and no proxy is asked for it."""
-    found = dict(os.environ)
-    for line in _run(CLUSTER, "env", NAME).splitlines():
-        name, _, value = line.removeprefix("export ").partition("=")
-        found[name] = "".join(shlex.split(value))
-    return found
+    return {**os.environ, **cluster_environment(_run(CLUSTER, "env", NAME))}
 
 
-def _run(*command):
+def _run(*command: Any) -> str:
     """stdout; progress and complaints go to the terminal through stderr."""
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
-        raise DemoError(f"failed with code {done.returncode}: {shlex.join(command)}")
+        raise DemoError(f"failed with code {done.returncode}: {shlex.join(map(str, command))}")
     return done.stdout
