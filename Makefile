@@ -1,6 +1,6 @@
 # Nothing but git, make and root is needed to start: `make deps` brings the rest.
 .DEFAULT_GOAL := help
-.PHONY: help deps build images package demo test bench bench-smoke soak format lint clean
+.PHONY: help deps build images package check demo test bench bench-smoke soak format lint clean
 
 # Debian's tools, whatever else the user's PATH holds.
 export PATH := /usr/sbin:/usr/bin:/sbin:/bin:$(PATH)
@@ -52,6 +52,9 @@ fuzz: deps ## fuzz each parser for SECONDS=n (60), one after the other
 
 format: deps ## format the C++ files in place
 	@.ci/format
+
+check: deps ## build, format, layers, unit tests and launcher: what to run before each commit, under 3 minutes warm
+	@tests/run build format layers unit
 
 lint: deps ## check format, layers and clang-tidy, changing nothing
 	@tests/run format layers tidy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every target of ours links gpupool_warnings; sanitizers are global, because half-instrumented programs lie.
 add_library(gpupool_warnings INTERFACE)
 target_compile_options(gpupool_warnings INTERFACE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gpupool_join(TARGET COUNT): compiles the target's sources up to COUNT at a time, as one file that includes them, so that
 # headers are read once. A source with the property GPUPOOL_ALONE stays alone. Unlike CMake's unity builds the file names
 # sources relative to the tree: ccache knows it in a clone in any folder.

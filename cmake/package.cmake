@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # `cpack -G DEB` in the build folder packs what is installed as component preflight. The same inputs and the same
 # SOURCE_DATE_EPOCH give the same file.
 set(CPACK_GENERATOR DEB)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gpupool_test(NAME LABEL SOURCES ... DEPENDS ...): one GoogleTest program; every TEST of it is a ctest test with this label.
 # Tests with the label `integration` need TEST_KUBECONFIG; tests/run starts a control plane for them.
 # Half of what compiling costs is tests: they are not optimized, and up to 8 files are compiled as one. So names in the
@@ -9,5 +10,5 @@ function(gpupool_test name label)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} gpupool_warnings GTest::gmock GTest::gtest_main)
   gpupool_join(${name} 8)
-  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label} TIMEOUT 120)
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label} TIMEOUT 300)
 endfunction()
