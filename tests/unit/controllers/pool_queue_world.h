@@ -35,7 +35,8 @@ class PoolQueueWorld : ServerAndCaches {
   void put(api::GpuNode report) { caches_.gpu_nodes.apply(std::move(report)); }
   void put(api::Pod pod) { caches_.pods.apply(std::move(pod)); }
   void remove_pod(const api::Pod& pod) {
-    gone_.push_back(pod);
+    // What no report can show is not remembered (SliceOccupancy).
+    if (caches_.gpu_nodes.store().get({"", pod.spec.node_name}) != nullptr) gone_.push_back(pod);
     caches_.pods.remove(pod.metadata.key());
   }
   void put(const api::ForeignPod& pod) {
@@ -103,10 +104,14 @@ class PoolQueueWorld : ServerAndCaches {
       auto jobs = world.jobs();
       std::ranges::sort(jobs, {}, [&](const auto& job) { return world.arrivals_.at(job->metadata.uid); });
       for (const auto& job : jobs) put(caches_.jobs, *job);
+      put_reports(world);
       for (const auto& pod : world.gone_) put(caches_.pods, pod);
       for (const auto& pod : world.gone_) caches_.pods.remove(pod.metadata.key());
       for (const auto& pod : world.pods()) put(caches_.pods, *pod);
       for (const auto& [uid, pod] : world.foreign_) caches_.foreign_pods.apply(pod);
+      put_reports(world);
+    }
+    void put_reports(const PoolQueueWorld& world) {
       for (const auto& report : world.caches_.gpu_nodes.store().list()) put(caches_.gpu_nodes, *report);
     }
     controllers::PoolQueue queue{caches_};

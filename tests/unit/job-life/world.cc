@@ -349,33 +349,6 @@ std::vector<planning::Child> World::children_at_work() const {
   return found;
 }
 
-void World::freeze_cache() { frozen_ = live(); }
-
-void World::record() {
-  if (lag) states_.push_back(live());
-}
-
-bool World::is_behind() const { return std::min(pods_shown_, children_shown_) + 1 < states_.size(); }
-
-World::Cache World::cached() {
-  if (frozen_) return *frozen_;
-  if (!lag) return live();
-  record();
-  const auto catch_up = [&](std::size_t& shown) {
-    while (shown + 1 < states_.size() && !lag()) ++shown;
-  };
-  catch_up(pods_shown_);
-  catch_up(children_shown_);
-  return {states_[pods_shown_].pods, states_[children_shown_].children};
-}
-
-World::Cache World::live() const {
-  Cache cache;
-  for (const auto& [name, pod] : pods) cache.pods.push_back(pod);
-  for (const auto& [key, child] : children) cache.children.push_back(child);
-  return cache;
-}
-
 void World::change_spec(const std::function<void(api::GpuJobSpec&)>& change) {
   change(job.spec);
   ++job.metadata.generation;

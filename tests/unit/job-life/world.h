@@ -175,8 +175,10 @@ class World {
     std::vector<planning::Child> children;
   };
   Cache live() const;
-  Cache shown_;                             // the caches at the beginning of the current step
-  std::set<std::string> deleted_children_;  // UIDs; in the memory of the process
+  Cache shown_;  // the caches at the beginning of the current step
+  // Its own writes that its cache does not show yet; in the memory of the process.
+  std::set<std::string> deleted_children_;                                 // UIDs
+  std::vector<std::pair<planning::Child, std::size_t>> created_children_;  // the state that shows the child
   std::optional<Cache> frozen_;
   // One watch of pods and one of children. Each shows every state in order and may be behind.
   void record();

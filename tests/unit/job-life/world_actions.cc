@@ -84,6 +84,7 @@ class WorldActions final : public JobActions, private Ticket::Issuer {
   }
   std::vector<planning::Child> children(const api::GpuJob&) override {
     auto children = world_.shown_.children;
+    for (const auto& [child, state] : world_.created_children_) children.push_back(child);
     std::erase_if(children, [&](const auto& child) { return world_.deleted_children_.contains(child.uid); });
     return children;
   }
@@ -216,6 +217,7 @@ void World::operate() {
     wrote_ = true;
     process_.reset();
     deleted_children_.clear();
+    created_children_.clear();
   }
 }
 
@@ -326,6 +328,7 @@ void World::create_child(const api::ResourceType& type) {
     replicas_[child.uid] = &type == &api::Service::kType ? 0 : api::worker_count(job.spec);
     children[key] = child;
   });
+  if (lag) created_children_.emplace_back(children.at(key), states_.size() - 1);
 }
 
 JobActions::Made World::create_children() {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operator's cache shows of the world's pods and children.
+#include <algorithm>
+
+#include "tests/unit/job-life/world.h"
+
+namespace gpupool::test {
+
+void World::freeze_cache() { frozen_ = live(); }
+
+void World::record() {
+  if (lag) states_.push_back(live());
+}
+
+bool World::is_behind() const { return std::min(pods_shown_, children_shown_) + 1 < states_.size(); }
+
+World::Cache World::cached() {
+  if (frozen_) return *frozen_;
+  if (!lag) return live();
+  record();
+  const auto catch_up = [&](std::size_t& shown) {
+    while (shown + 1 < states_.size() && !lag()) ++shown;
+  };
+  catch_up(pods_shown_);
+  catch_up(children_shown_);
+  std::erase_if(created_children_, [&](const auto& made) { return made.second <= children_shown_; });
+  return {states_[pods_shown_].pods, states_[children_shown_].children};
+}
+
+World::Cache World::live() const {
+  Cache cache;
+  for (const auto& [name, pod] : pods) cache.pods.push_back(pod);
+  for (const auto& [key, child] : children) cache.children.push_back(child);
+  return cache;
+}
+
+}  // namespace gpupool::test
