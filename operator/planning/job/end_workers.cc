@@ -124,7 +124,7 @@ Pods ended_pods(const Observation& seen, const std::string& keep) {
 
 std::optional<Step> drop_stale_workers(const Observation& seen, const std::string& keep) {
   if (should_settle(seen, keep)) return step::Idle{std::chrono::milliseconds(500)};
-  if (const auto left = until_phase(seen, keep)) return step::Idle{*left};
+  if (const auto left = until_phase(seen, keep)) return step::Idle{left};
   step::DropWorkers drop;
   for (const auto& child : seen.children) {
     if (child.lease_id != keep && !child.deleting && !stays(seen, child)) drop.children.push_back(child);

@@ -149,8 +149,9 @@ std::string gpu_mismatch(const PoolNode& node, const api::PoolGpus& wanted) {
     text += ", but " + node.offers.string();
     if (node.offers == api::PoolSharing().resource_name)
       text +=
-          ": its GPUs are cut into slices. Set spec.sharing of the pool, or deviceSplitCount: 1 for the node "
-          "in the device plugin's configuration";
+          ": its GPUs are cut into slices. Set spec.sharing.unit: Slice in the pool, or deviceSplitCount: 1 "
+          "for "
+          "the node in the device plugin's configuration";
     return text;
   }
   if (!wanted.models.empty() &&

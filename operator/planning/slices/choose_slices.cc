@@ -94,10 +94,12 @@ std::optional<NearPlacement> fewest_groups(std::int64_t slices, const std::vecto
                                            std::int64_t workers, const api::Near& near) {
   const auto place = [&](const Indexes& nodes) {
     std::vector<Place> some;
+    some.reserve(nodes.size());
     for (const auto index : nodes) some.push_back(places[index]);
     return fewest_nodes(slices, std::move(some), workers);
   };
   std::vector<NodeSlots> nodes;
+  nodes.reserve(places.size());
   for (const auto& each : places) nodes.push_back({&each.node->node, each.room});
   const auto choice = choose_near(
       near, nodes, workers, [&](const Indexes& some) -> std::optional<std::pair<std::int64_t, std::int64_t>> {

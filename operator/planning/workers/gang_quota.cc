@@ -13,18 +13,13 @@ constexpr std::string_view kRequests = "requests.";
 constexpr std::string_view kLimits = "limits.";
 
 // Only the limits, in the place of requests.
-api::ForeignPodContainer only_limits(const api::ForeignPodContainer& container) {
-  auto limits = container;
-  limits.resources.requests.clear();
-  return limits;
+std::vector<api::ForeignPodContainer> only_limits(std::vector<api::ForeignPodContainer> containers) {
+  for (auto& container : containers) container.resources.requests.clear();
+  return containers;
 }
 
 Resources limits_of(const api::ForeignPodSpec& spec) {
-  std::vector<api::ForeignPodContainer> containers;
-  std::vector<api::ForeignPodContainer> init;
-  for (const auto& container : spec.containers) containers.push_back(only_limits(container));
-  for (const auto& container : spec.init_containers) init.push_back(only_limits(container));
-  return requests_of(containers, init);
+  return requests_of(only_limits(spec.containers), only_limits(spec.init_containers));
 }
 
 // What a quota counts by name, of one worker, in the units of Resources.

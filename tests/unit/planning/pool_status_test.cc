@@ -118,12 +118,12 @@ TEST_F(ExclusiveReadiness, NeedsMatchingGpus) {
   nodes_ = {test::make_node("a", 0), test::make_shared_member("b", 20), test::make_node("c", 0),
             test::make_node("d", 0)};
   members_.excluded = {{"0", "name does not match spec.nodeNamePattern"}};
-  EXPECT_EQ(
-      why(),
-      "4 nodes match spec.nodeSelector, and none can be used: a: has no allocatable nvidia.com/gpu; "
-      "b: has no allocatable nvidia.com/gpu, but gpupool.dev/vgpu: its GPUs are cut into slices. Set "
-      "spec.sharing of the pool, or deviceSplitCount: 1 for the node in the device plugin's configuration; "
-      "c: has no allocatable nvidia.com/gpu; and 1 more, see status.excluded");
+  EXPECT_EQ(why(),
+            "4 nodes match spec.nodeSelector, and none can be used: a: has no allocatable nvidia.com/gpu; "
+            "b: has no allocatable nvidia.com/gpu, but gpupool.dev/vgpu: its GPUs are cut into slices. Set "
+            "spec.sharing.unit: Slice in the pool, or deviceSplitCount: 1 for the node in the device "
+            "plugin's configuration; "
+            "c: has no allocatable nvidia.com/gpu; and 1 more, see status.excluded");
   EXPECT_EQ(ready().reason, api::reason::kNoMatchingGpus);
   nodes_.push_back(test::make_node("e", 1));
   EXPECT_EQ(why(), "ready");
