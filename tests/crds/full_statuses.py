@@ -13,7 +13,13 @@ FULL_JOB_STATUS = {
               "workload": UID, "outcome": "Failed", "since": TIME, "notBefore": TIME},
     "leaseSequence": 7, "workers": {"total": 3, "running": 2, "succeeded": 1}, "attempts": 3, "failures": 2, "unexplainedLosses": 1,
     "startTime": TIME, "completionTime": TIME, "reason": "WorkerFailed", "message": "text", "nodeNames": "na,nb", "gpus": "6 slices",
-    "master": "job-7-0.job-7"}
+    "master": "job-7-0.job-7",
+    "explanation": {"request": "a1", "time": TIME, "text": "text", "wants": "6 slices", "sooner": ["text"],
+                    "pool": {"name": "lab", "nodes": 16, "unsuited": 1, "notReady": 1, "cordoned": 1, "tainted": 1, "leased": 9,
+                             "foreign": 1, "free": 2, "gpus": {"total": 8, "free": 1}, "slices": {"total": 80, "free": 7},
+                             "why": ["text"]},
+                    "ahead": {"jobs": 5, "gpus": 11, "slices": 3, "higherPriority": 3, "yours": ["bert"]},
+                    "start": {"from": TIME, "to": TIME, "latest": TIME, "basis": "Mixed", "samples": 34, "withoutDeadline": 1}}}
 
 FULL_POOL_STATUS = {
     "observedGeneration": 3, "conditions": [CONDITION],

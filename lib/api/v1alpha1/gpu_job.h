@@ -9,6 +9,7 @@
 
 #include "api/meta/object_meta.h"
 #include "api/v1alpha1/condition.h"
+#include "api/v1alpha1/explanation.h"
 #include "api/v1alpha1/gpu_pool.h"
 #include "api/v1alpha1/lease_value.h"
 #include "api/v1alpha1/near.h"
@@ -152,9 +153,10 @@ struct GpuJobStatus {
   std::optional<base::WallTime> completion_time;
   std::string reason;
   std::string message;
-  std::string node_names;  // the nodes that it holds, or held at its end; shortened; for people
-  std::string master;      // host name of rank 0 of the current attempt
-  base::Word gpus;         // what the job asks for; for people
+  std::string node_names;                // the nodes that it holds, or held at its end; shortened; for people
+  std::string master;                    // host name of rank 0 of the current attempt
+  base::Word gpus;                       // what the job asks for; for people
+  base::Boxed<Explanation> explanation;  // only if somebody has asked (kExplain)
   bool operator==(const GpuJobStatus&) const = default;
 };
 
@@ -261,7 +263,8 @@ struct Schema<api::GpuJobStatus> {
                                             field<&T::message>("message"),
                                             field<&T::node_names>("nodeNames"),
                                             field<&T::master>("master"),
-                                            field<&T::gpus>("gpus")};
+                                            field<&T::gpus>("gpus"),
+                                            field<&T::explanation>("explanation")};
 };
 template <>
 struct Schema<api::GpuJob> {

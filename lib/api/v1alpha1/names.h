@@ -17,6 +17,9 @@ inline constexpr char kNodeLeaseLabel[] = "gpupool.dev.node-restriction.kubernet
 inline constexpr char kWorkerFinalizer[] = "gpupool.dev/worker";
 // Annotation on worker pods: when the operator last reminded the kubelet of the pod.
 inline constexpr char kNudged[] = "gpupool.dev/nudged";
+// Annotation on GpuJobs: a person asks why the job does not run. The operator answers each new value once, in
+// status.explanation.
+inline constexpr char kExplain[] = "gpupool.dev/explain";
 // Finalizer on GpuPools: a pool is deleted after its last job has given its nodes back.
 inline constexpr char kPoolFinalizer[] = "gpupool.dev/pool";
 inline constexpr char kJobUidLabel[] = "gpupool.dev/job-uid";

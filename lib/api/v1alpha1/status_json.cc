@@ -68,6 +68,63 @@ Json to_json(const base::Boxed<Lease>& lease) {
                         {"notBefore", time_or_null(lease->not_before)}});
 }
 
+Json to_json(const base::Boxed<ExplainedUnits>& units) {
+  if (!units) return nullptr;
+  return {{"total", units->total}, {"free", units->free}};
+}
+
+// A list never contains an empty string, as above.
+Json list_or_null(const std::vector<std::string>& texts) {
+  return texts.empty() ? Json(nullptr) : Json(texts);
+}
+
+Json to_json(const base::Boxed<ExplainedPool>& pool) {
+  if (!pool) return nullptr;
+  return without_nulls({{"name", pool->name},
+                        {"nodes", pool->nodes},
+                        {"unsuited", number_or_null(pool->unsuited)},
+                        {"notReady", number_or_null(pool->not_ready)},
+                        {"cordoned", number_or_null(pool->cordoned)},
+                        {"tainted", number_or_null(pool->tainted)},
+                        {"leased", pool->leased},
+                        {"foreign", number_or_null(pool->foreign)},
+                        {"free", pool->free},
+                        {"gpus", to_json(pool->gpus)},
+                        {"slices", to_json(pool->slices)},
+                        {"why", list_or_null(pool->why)}});
+}
+
+Json to_json(const base::Boxed<ExplainedQueue>& ahead) {
+  if (!ahead) return nullptr;
+  return without_nulls({{"jobs", ahead->jobs},
+                        {"gpus", number_or_null(ahead->gpus)},
+                        {"slices", number_or_null(ahead->slices)},
+                        {"higherPriority", number_or_null(ahead->higher_priority)},
+                        {"yours", list_or_null(ahead->yours)}});
+}
+
+Json to_json(const base::Boxed<ExplainedStart>& start) {
+  if (!start) return nullptr;
+  return without_nulls({{"from", time_or_null(start->from)},
+                        {"to", time_or_null(start->to)},
+                        {"latest", time_or_null(start->latest)},
+                        {"basis", text_or_null(start->basis)},
+                        {"samples", number_or_null(start->samples)},
+                        {"withoutDeadline", number_or_null(start->without_deadline)}});
+}
+
+Json to_json(const base::Boxed<Explanation>& explanation) {
+  if (!explanation) return nullptr;
+  return without_nulls({{"request", explanation->request},
+                        {"time", time_or_null(explanation->time)},
+                        {"text", explanation->text},
+                        {"wants", text_or_null(explanation->wants)},
+                        {"pool", to_json(explanation->pool)},
+                        {"ahead", to_json(explanation->ahead)},
+                        {"start", to_json(explanation->start)},
+                        {"sooner", list_or_null(explanation->sooner)}});
+}
+
 std::string update(const ResourceType& type, const ObjectMeta& metadata, Json status) {
   Json about = {
       {"name", metadata.name}, {"uid", metadata.uid}, {"resourceVersion", metadata.resource_version}};
@@ -102,7 +159,8 @@ std::string status_update(const ObjectMeta& metadata, const GpuJobStatus& status
                  {"message", text_or_null(status.message)},
                  {"nodeNames", text_or_null(status.node_names)},
                  {"master", text_or_null(status.master)},
-                 {"gpus", text_or_null(status.gpus)}});
+                 {"gpus", text_or_null(status.gpus)},
+                 {"explanation", to_json(status.explanation)}});
 }
 
 std::string status_update(const ObjectMeta& metadata, const GpuPoolStatus& status) {

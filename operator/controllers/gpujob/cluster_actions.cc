@@ -8,12 +8,13 @@
 
 namespace gpupool::controllers {
 
-ClusterActions::ClusterActions(kube::Client& client, Caches& caches, PoolQueue& queue,
+ClusterActions::ClusterActions(kube::Client& client, Caches& caches, PoolQueue& queue, Explainer& explainer,
                                NodeReadiness& readiness, JobMetrics& metrics, runtime::EventRecorder& events,
                                const base::Clock& clock, std::string launcher_image)
     : client_(client),
       caches_(caches),
       queue_(queue),
+      explainer_(explainer),
       readiness_(readiness),
       metrics_(metrics),
       events_(events),
@@ -185,6 +186,8 @@ base::Result<planning::MountTrouble> ClusterActions::read_mount_trouble(const ap
 base::Result<void> ClusterActions::nudge_pod(const api::Pod& pod, std::stop_token stop) {
   return pods_.nudge(pod, stop);
 }
+
+api::Explanation ClusterActions::explain(const api::GpuJob& job) { return explainer_.explain(job); }
 
 void ClusterActions::tell(const api::GpuJob& job, const planning::Note& note) {
   const runtime::ObjectReference about{api::kApiVersion, std::string(api::GpuJob::kType.kind),

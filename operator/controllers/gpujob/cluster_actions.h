@@ -11,6 +11,7 @@
 #include "controllers/cluster/node_leases.h"
 #include "controllers/cluster/node_writer.h"
 #include "controllers/cluster/worker_pods.h"
+#include "controllers/gpujob/explainer.h"
 #include "controllers/gpujob/job_actions.h"
 #include "controllers/gpujob/job_metrics.h"
 #include "controllers/gpujob/node_readiness.h"
@@ -23,9 +24,9 @@ namespace gpupool::controllers {
 class ClusterActions final : public JobActions {
  public:
   // REQUIRES: everything referenced outlives this.
-  ClusterActions(kube::Client& client, Caches& caches, PoolQueue& queue, NodeReadiness& readiness,
-                 JobMetrics& metrics, runtime::EventRecorder& events, const base::Clock& clock,
-                 std::string launcher_image);
+  ClusterActions(kube::Client& client, Caches& caches, PoolQueue& queue, Explainer& explainer,
+                 NodeReadiness& readiness, JobMetrics& metrics, runtime::EventRecorder& events,
+                 const base::Clock& clock, std::string launcher_image);
 
   Job job(const api::ObjectKey& key) override;
   std::shared_ptr<const api::GpuPool> pool(const std::string& name) override;
@@ -68,6 +69,7 @@ class ClusterActions final : public JobActions {
   base::Result<planning::MountTrouble> read_mount_trouble(const api::Pod& pod, std::stop_token stop) override;
   base::Result<void> nudge_pod(const api::Pod& pod, std::stop_token stop) override;
 
+  api::Explanation explain(const api::GpuJob& job) override;
   void tell(const api::GpuJob& job, const planning::Note& note) override;
   void on_status(const api::GpuJob& before, const api::GpuJobStatus& after) override;
   void on_marks_restored() override;
@@ -78,6 +80,7 @@ class ClusterActions final : public JobActions {
   kube::Client& client_;
   Caches& caches_;
   PoolQueue& queue_;
+  Explainer& explainer_;
   NodeReadiness& readiness_;
   JobMetrics& metrics_;
   runtime::EventRecorder& events_;

@@ -13,8 +13,9 @@ GpuJobController::GpuJobController(const Setup& setup, PoolQueue& pool_queue, co
     : caches_(setup.caches),
       readiness_(setup.clock),
       metrics_(setup.metrics),
-      actions_(setup.client, setup.caches, pool_queue, readiness_, metrics_, setup.events, setup.clock,
-               options.launcher_image),
+      explainer_(setup.caches, pool_queue, setup.clock),
+      actions_(setup.client, setup.caches, pool_queue, explainer_, readiness_, metrics_, setup.events,
+               setup.clock, options.launcher_image),
       reconciler_(actions_, setup.clock),
       controller_({"gpujob", "GpuJob", options.threads, std::chrono::seconds(30)}, reconciler_, setup.clock,
                   setup.metrics, setup.log) {
@@ -34,6 +35,7 @@ GpuJobController::GpuJobController(const Setup& setup, PoolQueue& pool_queue, co
 
 void GpuJobController::on_job(const Change<api::GpuJob>& change) {
   metrics_.on_change(change.before.get(), change.after.get());
+  explainer_.on_job(change);
   if (change.before && (!change.after || change.after->metadata.uid != change.before->metadata.uid))
     reconciler_.forget_job(change.before->metadata.uid);
   controller_.queue().add((change.after ? change.after : change.before)->metadata.key(), priority_of(change));

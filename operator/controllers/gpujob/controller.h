@@ -4,6 +4,7 @@
 #include <string>
 
 #include "controllers/gpujob/cluster_actions.h"
+#include "controllers/gpujob/explainer.h"
 #include "controllers/gpujob/job_metrics.h"
 #include "controllers/gpujob/node_readiness.h"
 #include "controllers/gpujob/reconciler.h"
@@ -35,6 +36,7 @@ class GpuJobController {
   Caches& caches_;
   NodeReadiness readiness_;
   JobMetrics metrics_;
+  Explainer explainer_;
   ClusterActions actions_;
   GpuJobReconciler reconciler_;
   runtime::Controller controller_;

@@ -110,6 +110,9 @@ class JobActions {
   // Writes an annotation, so that the kubelet checks the pod again.
   virtual base::Result<void> nudge_pod(const api::Pod& pod, std::stop_token stop) = 0;
 
+  // The answer to a person's question, from the caches (planning/forecast/explain.h).
+  virtual api::Explanation explain(const api::GpuJob& job) = 0;
+
   // Events and metrics; never fail and never block.
   virtual void tell(const api::GpuJob& job, const planning::Note& note) = 0;
   virtual void on_status(const api::GpuJob& before, const api::GpuJobStatus& after) = 0;

@@ -61,6 +61,7 @@ GpuJobReconciler::GpuJobReconciler(JobActions& actions, const base::Clock& clock
     : actions_(actions),
       clock_(clock),
       observer_(actions, clock),
+      turns_(clock),
       tries_(kTryInterval, clock),
       tries_of_job_(kTryIntervalOfJob, clock),
       mounts_(kTryInterval, clock),
@@ -73,12 +74,18 @@ base::Result<runtime::Requeue> GpuJobReconciler::reconcile(const api::ObjectKey&
   auto before = unanswered_.take(key);
   State state;
   state.job = actions_.job(key);
-  if (state.job == nullptr) return runtime::Requeue{};
+  if (state.job == nullptr) {
+    turns_.leave(key);
+    return runtime::Requeue{};
+  }
   auto done = run_steps(state, log, stop);
-  if (done) return done->value_or(runtime::Requeue{seconds(1)});
+  if (done) return answer(state, done->value_or(runtime::Requeue{seconds(1)}), stop);
   const auto& error = done.error();
   if (error.code == base::ErrorCode::kNotFound) return runtime::Requeue{};  // the job is gone
-  if (error.code == base::ErrorCode::kForbidden) show_forbidden(state, error, stop);
+  if (error.code == base::ErrorCode::kForbidden) {
+    show_forbidden(state, error, stop);
+    static_cast<void>(answer(state, {}, stop));  // tried again with the next reconcile
+  }
   if (before && before->ticket && state.ticket) before->ticket->discard();
   if (is_unanswered(error)) {
     const auto since = before ? before->since : clock_.now();

@@ -4,6 +4,7 @@
 #include <stop_token>
 
 #include "base/pace.h"
+#include "controllers/gpujob/answer_turns.h"
 #include "controllers/gpujob/job_actions.h"
 #include "controllers/gpujob/observer.h"
 #include "controllers/gpujob/reconcile_state.h"
@@ -57,6 +58,9 @@ class GpuJobReconciler final : public runtime::Reconciler {
   // reconcile; if the process is paused after that, the time limit of the leader election on each write
   // protects the cluster.
   base::Result<void> confirm(State& state, std::stop_token stop);
+  // Answers who asks about the job (is_asked), with one write, when its turn has come. next: when the
+  // reconcile is due again without that.
+  base::Result<runtime::Requeue> answer(State& state, runtime::Requeue next, std::stop_token stop);
   // A step failed because a permission is missing: sets a condition and records an event.
   void show_forbidden(State& state, const base::Error& error, std::stop_token stop);
 
@@ -64,6 +68,7 @@ class GpuJobReconciler final : public runtime::Reconciler {
   const base::Clock& clock_;
   JobObserver observer_;
   Unanswered unanswered_;
+  AnswerTurns turns_;
   base::Pace tries_;         // dry runs of pods (step::RehearsePod), all jobs together
   base::Pace tries_of_job_;  // the same, by job
   base::Pace mounts_;        // reads of Events (step::AskMounts), all jobs together

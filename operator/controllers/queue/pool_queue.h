@@ -15,6 +15,7 @@
 #include "controllers/cluster/caches.h"
 #include "controllers/queue/slice_occupancy.h"
 #include "controllers/queue/ticket.h"
+#include "planning/forecast/snapshot.h"
 #include "planning/queue/pool_state.h"
 #include "runtime/cache/key_order.h"
 
@@ -56,6 +57,9 @@ class PoolQueue final : public Ticket::Issuer {
 
   // Returns nothing if there is no such pool.
   std::optional<PoolView> view(const std::string& pool);
+  // Returns the pool as it matters to the job: to one of its own line, or, for another pool, to the job as if
+  // it waited there. Nothing if there is no such pool, or if the job is not in the line of its own pool.
+  std::optional<planning::QueueSnapshot> snapshot(const api::GpuJob& job, const std::string& pool);
 
  private:
   void end_ticket(const api::ObjectKey& job) override;
@@ -99,6 +103,8 @@ class PoolQueue final : public Ticket::Issuer {
   // What workers of leases and grants request on the node, besides slices.
   planning::Resources requested_on(const api::Node& node, const std::string& resource)
       GPUPOOL_REQUIRES(mutex_);
+  // Jobs with a lease, and those that were granted nodes.
+  std::vector<planning::Holder> holders_of(const planning::PoolState& state) GPUPOOL_REQUIRES(mutex_);
   // Of a sharing pool.
   std::optional<planning::Verdict> verdict_on_slices(planning::PoolState& state, const api::ObjectKey& job)
       GPUPOOL_REQUIRES(mutex_);

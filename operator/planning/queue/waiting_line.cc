@@ -2,6 +2,7 @@
 #include "planning/queue/waiting_line.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace gpupool::planning {
@@ -25,11 +26,14 @@ std::string Demand::text() const {
          (workers == 1 ? "" : " each") + near_text(near);
 }
 
+QueuePosition WaitingLine::position_of(const api::GpuJob& job, std::uint64_t arrival) {
+  return {-job.spec.priority, job.metadata.creation_timestamp.value_or(base::WallTime::max()), arrival,
+          job.metadata.key()};
+}
+
 bool WaitingLine::put(Job job, std::uint64_t arrival, std::vector<std::string> avoided) {
   const auto& metadata = job->metadata;
-  const QueuePosition position{-job->spec.priority,
-                               metadata.creation_timestamp.value_or(base::WallTime::max()), arrival,
-                               metadata.key()};
+  const auto position = position_of(*job, arrival);
   const auto known = entries_.find(position.key);
   const bool same_spec = known != entries_.end() && known->job()->metadata.uid == metadata.uid &&
                          known->job()->metadata.generation == metadata.generation;
@@ -70,6 +74,25 @@ std::vector<WaitingLine::Job> WaitingLine::in_order() const {
   jobs.reserve(all.size());
   for (const auto* entry : all) jobs.push_back(entry->second);
   return jobs;
+}
+
+std::size_t WaitingLine::count_before(const QueuePosition& position) const {
+  std::size_t count = 0;
+  for (const auto& [demand, jobs] : groups_)
+    count += static_cast<std::size_t>(std::distance(jobs.begin(), jobs.lower_bound(position)));
+  return count;
+}
+
+WaitingLine WaitingLine::copy_before(const QueuePosition& position) const {
+  WaitingLine copy(gpu_resource_, near_);
+  for (const auto& [demand, jobs] : groups_) {
+    const auto end = jobs.lower_bound(position);
+    if (end == jobs.begin()) continue;
+    const auto group = copy.groups_.try_emplace(demand, jobs.begin(), end).first;
+    for (auto job = group->second.begin(); job != group->second.end(); ++job)
+      copy.entries_.insert(Entry(group, job));
+  }
+  return copy;
 }
 
 }  // namespace gpupool::planning

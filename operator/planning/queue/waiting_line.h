@@ -84,6 +84,12 @@ class WaitingLine {
   const Groups& groups() const { return groups_; }
   std::size_t size() const { return entries_.size(); }
   std::vector<Job> in_order() const;
+  // Number of jobs before this position.
+  std::size_t count_before(const QueuePosition& position) const;
+  // Returns a line with the jobs before this position. Templates are not parsed again.
+  WaitingLine copy_before(const QueuePosition& position) const;
+  // The position that the job has, or would have.
+  static QueuePosition position_of(const api::GpuJob& job, std::uint64_t arrival);
 
  private:
   struct ByKey {

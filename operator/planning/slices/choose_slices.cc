@@ -38,13 +38,17 @@ std::int64_t room_beside(const SharedNode& node, const Resources& requests) {
   return pods_that_fit(node.node.allocatable, held, requests);
 }
 
+std::int64_t room_for_claim(const SharedNode& node, const Claim& claim, const Resources& requests) {
+  return std::min(room_for(node, claim), room_beside(node, requests));
+}
+
 std::map<Kind, std::vector<Place>> by_kind(const std::vector<const SharedNode*>& candidates,
                                            const SliceNeed& need, bool one_model) {
   std::map<Kind, std::vector<Place>> kinds;
   for (const auto* node : candidates) {
     const auto claim = claim_on(*node, need);
     if (!claim) continue;
-    const auto room = std::min(room_for(*node, *claim), room_beside(*node, need.requests));
+    const auto room = room_for_claim(*node, *claim, need.requests);
     if (room == 0) continue;
     kinds[{claim->slices, one_model ? node->node.model : ""}].push_back({node, room, free_slices(*node)});
   }
@@ -127,6 +131,11 @@ std::optional<SlicePlacement> choose_slices(const std::vector<const SharedNode*>
     if (choice && (!best || choice->rank() < best->rank())) best = std::move(choice);
   }
   return best ? std::optional(std::move(best->placement)) : std::nullopt;
+}
+
+std::int64_t room_on(const SharedNode& node, const SliceNeed& need) {
+  const auto claim = claim_on(node, need);
+  return claim ? room_for_claim(node, *claim, need.requests) : 0;
 }
 
 std::optional<SlicePlacement> place_slices(const std::vector<const SharedNode*>& nodes, const SliceNeed& need,

@@ -31,4 +31,7 @@ std::optional<SlicePlacement> choose_slices(const std::vector<const SharedNode*>
 std::optional<SlicePlacement> place_slices(const std::vector<const SharedNode*>& nodes, const SliceNeed& need,
                                            std::int64_t workers, bool one_model);
 
+// Number of workers with this need that the node has room for.
+std::int64_t room_on(const SharedNode& node, const SliceNeed& need);
+
 }  // namespace gpupool::planning

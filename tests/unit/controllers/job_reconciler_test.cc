@@ -158,7 +158,9 @@ class JobReconcilerTest : public testing::Test, protected test::ServerAndCaches 
   runtime::EventRecorder events_{client_, "test", "test", clock_, metrics_, log_};
 
  protected:
-  ClusterActions actions_{client_, caches_, queue_, readiness_, job_metrics_, events_, clock_, "launcher"};
+  Explainer explainer_{caches_, queue_, clock_};
+  ClusterActions actions_{client_,      caches_, queue_, explainer_, readiness_,
+                          job_metrics_, events_, clock_, "launcher"};
   GpuJobReconciler reconciler_{actions_, clock_};
   api::GpuJob job_;
 };

@@ -8,6 +8,7 @@
 #include "api/v1alpha1/reasons.h"
 #include "api/v1alpha1/status_json.h"
 #include "controllers/gpujob/reconciler.h"
+#include "planning/forecast/explain.h"
 #include "planning/job/job_status.h"
 #include "planning/nodes/lease_marks.h"
 #include "planning/queue/replace_nodes.h"
@@ -188,6 +189,9 @@ class WorldActions final : public JobActions, private Ticket::Issuer {
   }
   base::Result<void> nudge_pod(const api::Pod&, std::stop_token) override { return {}; }
 
+  api::Explanation explain(const api::GpuJob& job) override {
+    return {planning::request_of(job), world_.now};
+  }
   void tell(const api::GpuJob&, const planning::Note& note) override { world_.events.push_back(note.reason); }
   void on_status(const api::GpuJob&, const api::GpuJobStatus&) override {}
   void on_marks_restored() override {}
