@@ -13,6 +13,7 @@
 #include "command/flags.h"
 #include "command/general_flags.h"
 #include "command/session.h"
+#include "screen/terminal.h"
 
 namespace gpupool::command {
 
@@ -27,6 +28,8 @@ struct Context {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
+  screen::Terminal terminal;          // of out
+  bool asks = false;                  // in and err are a person's terminal: a question may be asked
   std::vector<std::string> trailing;  // the words after --
 
   // Opens the session at the first call.

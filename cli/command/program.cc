@@ -84,6 +84,8 @@ int run_command(const Registry& registry, Command& command, const Words& words, 
                   .in = streams.in,
                   .out = streams.out,
                   .err = streams.err,
+                  .terminal = streams.terminal,
+                  .asks = streams.asks,
                   .trailing = line.trailing,
                   .opened = std::move(session)};
   return report(command.run(context), streams, manual.name);

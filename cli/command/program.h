@@ -18,6 +18,8 @@ struct Streams {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
+  screen::Terminal terminal = {};  // of out
+  bool asks = false;               // in and err are a person's terminal
 };
 
 // Runs the command that the words name (without the program's own name) and returns the exit code. Errors go

@@ -16,6 +16,7 @@ constexpr std::chrono::seconds kIdleSlack{30};
 // The API server's own limit for a request (--request-timeout).
 constexpr std::chrono::seconds kListSilence{60};
 constexpr std::chrono::minutes kLongestList{10};
+constexpr std::size_t kMaxRow = std::size_t{1} << 20;
 
 net::HttpRequest make_request(const char* method, std::string target) {
   net::HttpRequest request;
@@ -61,6 +62,26 @@ base::Result<std::string> version_of_all(const std::string& around) {
   return metadata.resource_version;
 }
 
+// Feeds the answer to the splitter as it arrives. Returns the list without its objects.
+base::Result<std::string> stream_list(Sender& sender, const Call& call, net::HttpRequest request,
+                                      ItemSplitter& splitter,
+                                      const std::function<void(std::string_view)>& on_item,
+                                      const std::stop_token& stop) {
+  request.timeout = kLongestList;
+  request.idle_timeout = kListSilence;
+  base::Result<void> fed;
+  const net::BodySink sink = [&](std::string_view piece) {
+    fed = splitter.feed(piece, on_item);
+    return fed.has_value();
+  };
+  auto answer = sender.stream(call, request, sink, stop);
+  if (!fed) return base::in_context(fed.error(), call.describe());
+  if (!answer) return tl::unexpected<base::Error>(std::move(answer.error()));
+  auto around = splitter.finish();
+  if (!around) return base::in_context(around.error(), call.describe());
+  return around;
+}
+
 tl::unexpected<base::Error> bad_path(const Call& call, const base::Error& error) {
   return base::in_context(error, call.describe());
 }
@@ -100,23 +121,28 @@ base::Result<std::string> Client::list_items(const api::ResourceType& type, cons
   const Call call{.verb = "list", .type = &type, .ns = ns};
   const auto path = collection_path(type, ns);
   if (!path) return bad_path(call, path.error());
-  net::HttpRequest request = make_request("GET", *path + list_query(options));
-  request.timeout = kLongestList;
-  request.idle_timeout = kListSilence;
-
   ItemSplitter items;
-  base::Result<void> fed;
-  const net::BodySink sink = [&](std::string_view piece) {
-    fed = items.feed(piece, on_item);
-    return fed.has_value();
-  };
-  auto answer = impl_->sender.stream(call, request, sink, stop);
-  if (!fed) return base::in_context(fed.error(), call.describe());
-  if (!answer) return tl::unexpected<base::Error>(std::move(answer.error()));
-  const auto around = items.finish();
-  auto version = around ? version_of_all(*around) : around;
+  const auto around = stream_list(impl_->sender, call, make_request("GET", *path + list_query(options)),
+                                  items, on_item, stop);
+  if (!around) return around;
+  auto version = version_of_all(*around);
   if (!version) return base::in_context(version.error(), call.describe());
   return version;
+}
+
+base::Result<std::string> Client::list_table(const api::ResourceType& type, const std::string& ns,
+                                             const ListOptions& options,
+                                             const std::function<void(std::string_view)>& on_row,
+                                             std::stop_token stop) {
+  const Call call{.verb = "list", .type = &type, .ns = ns};
+  const auto path = collection_path(type, ns);
+  if (!path) return bad_path(call, path.error());
+  const std::string query = list_query(options);
+  net::HttpRequest request =
+      make_request("GET", *path + query + (query.empty() ? "?" : "&") + "includeObject=None");
+  request.headers.front().value = "application/json;as=Table;v=v1;g=meta.k8s.io";
+  ItemSplitter rows(kMaxRow, "rows");
+  return stream_list(impl_->sender, call, std::move(request), rows, on_row, stop);
 }
 
 base::Result<std::string> Client::create(const api::ResourceType& type, const std::string& ns,

@@ -85,6 +85,13 @@ class Client {
                                        const ListOptions& options,
                                        const std::function<void(std::string_view)>& on_item,
                                        std::stop_token stop);
+  // The same list as a Table: only what the printer columns of the kind show, in a twentieth of the bytes.
+  // Calls on_row with each row, as {"cells": [...]}. Returns the Table without its rows, as JSON; its
+  // columnDefinitions name the cells.
+  base::Result<std::string> list_table(const api::ResourceType& type, const std::string& ns,
+                                       const ListOptions& options,
+                                       const std::function<void(std::string_view)>& on_row,
+                                       std::stop_token stop);
   base::Result<std::string> create(const api::ResourceType& type, const std::string& ns,
                                    const std::string& body, std::stop_token stop);
   // Returns what create would answer, without creating anything (dryRun=All).

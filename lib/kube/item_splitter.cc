@@ -27,9 +27,10 @@ constexpr Bytes kInString = bytes("\"\\");
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
-bool is_items(const std::string& name) {
-  if (name.find('\\') == std::string::npos) return name == R"("items")";
-  return base::json::read<std::string>(name) == "items";
+// name: with its quotes.
+bool is_name(const std::string& name, const std::string& wanted) {
+  if (name.find('\\') != std::string::npos) return base::json::read<std::string>(name) == wanted;
+  return name.size() == wanted.size() + 2 && std::string_view(name).substr(1, wanted.size()) == wanted;
 }
 
 }  // namespace
@@ -89,7 +90,7 @@ void ItemSplitter::around(char c) {
     } else if (c == '"') {
       name_ = c;
     } else if (c == ':') {
-      items_next_ = is_items(name_);
+      items_next_ = is_name(name_, member_);
     }
   }
   notice(c);

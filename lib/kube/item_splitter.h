@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 
@@ -17,8 +18,10 @@ class ItemSplitter {
  public:
   using OnItem = std::function<void(std::string_view)>;
 
-  // The API server itself accepts objects up to 3 MiB.
-  explicit ItemSplitter(std::size_t max_item_bytes = std::size_t{64} << 20) : max_(max_item_bytes) {}
+  // The API server itself accepts objects up to 3 MiB. member: the list's array of objects; a Table has
+  // "rows".
+  explicit ItemSplitter(std::size_t max_item_bytes = std::size_t{64} << 20, std::string member = "items")
+      : max_(max_item_bytes), member_(std::move(member)) {}
 
   // Calls on_item with each complete object; the text is valid during the call. An incomplete item is kept
   // until the rest arrives. kParse, now and in every later call, if the text is no list.
@@ -41,11 +44,12 @@ class ItemSplitter {
   void fail(std::string problem);
 
   std::size_t max_;
+  std::string member_;
   Place place_ = Place::kStart;
   std::string closers_;  // the closing brackets that are still expected
   bool in_string_ = false;
   bool escaped_ = false;
-  bool items_next_ = false;  // the next value is the list's "items"
+  bool items_next_ = false;  // the next value is the list's array of objects
   bool items_seen_ = false;
   std::string name_;    // the last string in the list itself, with its escapes
   std::string around_;  // the list without its items

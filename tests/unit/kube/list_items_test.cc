@@ -41,6 +41,21 @@ TEST_F(ListItemsTest, HandsOutEachItemAndTheVersion) {
   EXPECT_EQ(request.timeout, std::chrono::minutes(10));
 }
 
+TEST_F(ListItemsTest, ATableIsAskedForWithoutItsObjects) {
+  transport_.pieces({R"({"kind":"Table","columnDefinitions":[{"name":"Name"}],"ro)",
+                     R"(ws":[{"cells":["a"]},{"ce)", R"(lls":["b"]}]})"});
+  const auto table = client_.list_table(kPod, "", {.resource_version = "0"},
+                                        [&](std::string_view row) { items_.emplace_back(row); }, {});
+  EXPECT_EQ(table, R"({"kind":"Table","columnDefinitions":[{"name":"Name"}],"rows":[]})");
+  EXPECT_THAT(items_, ElementsAre(R"({"cells":["a"]})", R"({"cells":["b"]})"));
+  const auto request = transport_.sent().at(0);
+  EXPECT_EQ(request.target, "/api/v1/pods?resourceVersion=0&includeObject=None");
+  EXPECT_EQ(request.headers.at(0).value, "application/json;as=Table;v=v1;g=meta.k8s.io");
+  transport_.pieces({R"({"items":[{"a":1}],"metadata":{"resourceVersion":"7"}})"});
+  EXPECT_TRUE(client_.list_table(kPod, "lab", {}, [](std::string_view) { FAIL(); }, {}));
+  EXPECT_EQ(transport_.sent().at(1).target, "/api/v1/namespaces/lab/pods?includeObject=None");
+}
+
 TEST_F(ListItemsTest, AListThatBreaksOffIsAnErrorAndIsNotSentAgain) {
   transport_.pieces({R"({"metadata":{"resourceVersion":"7"},"items":[{}]})"},
                     base::fail(ErrorCode::kTransport, "reset"));

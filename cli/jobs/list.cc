@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jobs/commands.h"
+#include "objects/job_row.h"
+#include "objects/output.h"
+#include "objects/phase.h"
+#include "screen/plain_text.h"
+#include "screen/table.h"
+
+namespace gpupool::jobs {
+namespace {
+
+using objects::JobRow;
+
+nlohmann::ordered_json json_of_row(const JobRow& job) {
+  return {{"namespace", job.ns},      {"name", job.name},         {"phase", job.phase},
+          {"pool", job.pool},         {"gpus", job.gpus},         {"nodes", job.nodes},
+          {"reason", job.reason},     {"attempts", job.attempts}, {"master", job.master},
+          {"priority", job.priority}, {"created", job.created}};
+}
+
+// Which columns a list has.
+struct Shape {
+  bool all_namespaces = false;
+  bool wide = false;
+};
+
+screen::Table table_of(const std::vector<JobRow>& jobs, const Shape& shape) {
+  std::vector<screen::Column> columns;
+  if (shape.all_namespaces) columns.push_back({"NAMESPACE"});
+  for (const char* title : {"NAME", "PHASE", "POOL", "GPUS"}) columns.push_back({title});
+  columns.push_back({"NODES", 12});
+  columns.push_back({"REASON", 12});
+  if (shape.wide) {
+    for (const char* title : {"ATTEMPTS", "PRIORITY"}) columns.push_back({title});
+    columns.push_back({"MASTER", 12});
+  }
+  columns.push_back({"AGE"});
+  screen::Table table(std::move(columns));
+  for (const JobRow& job : jobs) {
+    std::vector<screen::Cell> cells;
+    if (shape.all_namespaces) cells.push_back({job.ns});
+    cells.push_back({job.name});
+    cells.push_back({job.phase, objects::colour_of_phase(job.phase)});
+    for (const auto& text : {job.pool, job.gpus, job.nodes, job.reason}) cells.push_back({text});
+    if (shape.wide) {
+      for (const auto number : {job.attempts, job.priority}) cells.push_back({std::to_string(number)});
+      cells.push_back({job.master});
+    }
+    cells.push_back({job.age});
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+class List final : public command::Command {
+ public:
+  Manual manual() const override {
+    return {.name = "list",
+            .summary = "List jobs",
+            .text = "Jobs of one namespace, or of all with -A, in order of their names.",
+            .example =
+                "  kubectl gpupool list\n"
+                "  kubectl gpupool list -A --phase queued,running\n"
+                "  kubectl gpupool list -l team=vision -o json"};
+  }
+
+  void add_flags(command::Flags& flags) override {
+    flags.yes("-A,--all-namespaces", all_namespaces_, "Jobs of all namespaces");
+    flags.text("-l,--selector", selector_, "LABELS",
+               "Only jobs with these labels, such as team=vision,stage!=test");
+    flags.text("--phase", phases_, "PHASE[,PHASE...]", "Only jobs in these phases, such as queued,running");
+    flags.text("--pool", pool_, "POOL", "Only jobs of this pool", command::Offer::kPools);
+    objects::add_output_flag(flags, output_, {"json", "yaml", "wide", "name"});
+  }
+
+  base::Result<int> run(command::Context& context) override {
+    auto phases = chosen_phases();
+    if (!phases) return tl::unexpected<base::Error>(phases.error());
+    const auto session = context.session();
+    if (!session) return tl::unexpected<base::Error>(session.error());
+    const std::string ns = all_namespaces_ ? "" : (*session)->ns();
+    auto jobs = objects::list_jobs((*session)->client(), ns, selector_, context.stop);
+    if (!jobs) return tl::unexpected<base::Error>(jobs.error());
+    std::erase_if(*jobs, [&](const JobRow& job) {
+      const bool other_phase =
+          !phases->empty() && std::find(phases->begin(), phases->end(), job.phase) == phases->end();
+      return other_phase || (!pool_.empty() && job.pool != pool_);
+    });
+    print(*jobs, ns, context);
+    return command::exit_code::kGood;
+  }
+
+ private:
+  base::Result<std::vector<std::string>> chosen_phases() const {
+    std::vector<std::string> chosen;
+    std::size_t begin = 0;
+    while (begin < phases_.size()) {
+      const auto end = std::min(phases_.find(',', begin), phases_.size());
+      const std::string word = phases_.substr(begin, end - begin);
+      begin = end + 1;
+      const auto& all = objects::all_phases();
+      const auto same = [&](const std::string& phase) {
+        return std::equal(phase.begin(), phase.end(), word.begin(), word.end(), [](char a, char b) {
+          return a == b || (a >= 'A' && a <= 'Z' && a - 'A' + 'a' == b);
+        });
+      };
+      const auto found = std::find_if(all.begin(), all.end(), same);
+      if (found == all.end()) {
+        std::string known;
+        for (const auto& phase : all) known += (known.empty() ? "" : ", ") + phase;
+        return base::fail(base::ErrorCode::kInvalidArgument,
+                          "--phase: \"" + word + "\" is none of: " + known);
+      }
+      chosen.push_back(*found);
+    }
+    return chosen;
+  }
+
+  void print(const std::vector<JobRow>& jobs, const std::string& ns, command::Context& context) const {
+    if (output_ == "json" || output_ == "yaml") {
+      auto items = nlohmann::ordered_json::array();
+      for (const JobRow& job : jobs) items.push_back(json_of_row(job));
+      const nlohmann::ordered_json list{
+          {"apiVersion", objects::kOutputVersion}, {"kind", "JobList"}, {"items", std::move(items)}};
+      context.out << objects::printed(list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+                                      output_);
+    } else if (output_ == "name") {
+      for (const JobRow& job : jobs)
+        context.out << "gpujob.gpupool.dev/" << screen::plain_text(job.name) << "\n";
+    } else if (jobs.empty()) {
+      context.err << "No jobs found" << (ns.empty() ? "" : " in " + ns + " namespace") << ".\n";
+    } else {
+      context.out << table_of(jobs, {all_namespaces_, output_ == "wide"}).text(context.terminal);
+    }
+  }
+
+  bool all_namespaces_ = false;
+  std::string selector_;
+  std::string phases_;
+  std::string pool_;
+  std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<command::Command> make_list() { return std::make_unique<List>(); }
+
+}  // namespace gpupool::jobs

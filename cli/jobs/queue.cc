@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "api/v1alpha1/gpu_job.h"
+#include "api/v1alpha1/gpu_pool.h"
+#include "jobs/commands.h"
+#include "objects/job_row.h"
+#include "objects/output.h"
+#include "planning/job/line_entry.h"
+#include "screen/plain_text.h"
+#include "screen/table.h"
+
+namespace gpupool::jobs {
+namespace {
+
+using objects::JobRow;
+
+bool waits(const JobRow& job) {
+  return job.phase.empty() || job.phase == api::phase::kQueued || job.phase == api::phase::kInvalid;
+}
+
+// False for those that wait for something other than nodes: they have no place in the line.
+bool in_line(const JobRow& job) {
+  return job.phase == api::phase::kQueued && !planning::keeps_out_of_line(job.reason);
+}
+
+// The operator's order; jobs of one second, whose order only it knows, by name.
+bool before(const JobRow& a, const JobRow& b) {
+  return std::tuple(!in_line(a), -a.priority, a.created, a.ns, a.name) <
+         std::tuple(!in_line(b), -b.priority, b.created, b.ns, b.name);
+}
+
+struct Line {
+  std::vector<JobRow> jobs;  // in order; those in line first
+  bool whole = true;         // false: the caller may not list the jobs of all namespaces
+};
+
+base::Result<Line> read_line(command::Session& session, const std::string& pool,
+                             const std::stop_token& stop) {
+  Line line;
+  auto jobs = objects::list_jobs(session.client(), "", "", stop);
+  if (!jobs && jobs.error().code == base::ErrorCode::kForbidden) {
+    line.whole = false;
+    jobs = objects::list_jobs(session.client(), session.ns(), "", stop);
+  }
+  if (!jobs) return tl::unexpected<base::Error>(jobs.error());
+  for (JobRow& job : *jobs) {
+    if (job.pool == pool && waits(job)) line.jobs.push_back(std::move(job));
+  }
+  std::sort(line.jobs.begin(), line.jobs.end(), before);
+  return line;
+}
+
+std::string pool_line(const std::string& name, const api::GpuPoolStatus& status) {
+  std::string text = "pool " + name + ": " + std::to_string(status.nodes.available) + " of " +
+                     std::to_string(status.nodes.total) + " nodes and " +
+                     std::to_string(status.gpus.available) + " of " + std::to_string(status.gpus.total) +
+                     " GPUs available";
+  if (status.slices) {
+    text += ", " + std::to_string(status.slices->free) + " of " + std::to_string(status.slices->total) +
+            " slices free";
+  }
+  return text + ", " + std::to_string(status.jobs.running) + " jobs run, " +
+         std::to_string(status.jobs.queued) + " wait\n";
+}
+
+class Queue final : public command::Command {
+ public:
+  Manual manual() const override {
+    return {.name = "queue",
+            .summary = "Show the queue of a pool, in order",
+            .text =
+                "Jobs with a higher priority come first, then older ones. A job without a number waits for "
+                "something\n"
+                "other than nodes and has no place. Without the right to list the jobs of all namespaces, "
+                "only those\n"
+                "of one namespace are shown, without numbers.",
+            .example = "  kubectl gpupool queue lab"};
+  }
+
+  void add_flags(command::Flags& flags) override {
+    flags.argument("POOL", pool_, "Name of the GpuPool", command::Offer::kPools);
+    objects::add_output_flag(flags, output_, {"json", "yaml", "name"});
+  }
+
+  base::Result<int> run(command::Context& context) override {
+    const auto session = context.session();
+    if (!session) return tl::unexpected<base::Error>(session.error());
+    const auto pool = kube::get<api::GpuPool>((*session)->client(), {.ns = "", .name = pool_}, context.stop);
+    if (!pool) return tl::unexpected<base::Error>(pool.error());
+    const auto line = read_line(**session, pool_, context.stop);
+    if (!line) return tl::unexpected<base::Error>(line.error());
+    if (output_ == "json" || output_ == "yaml") {
+      context.out << objects::printed(json_of(*line), output_);
+    } else if (output_ == "name") {
+      for (const JobRow& job : line->jobs)
+        context.out << "gpujob.gpupool.dev/" << screen::plain_text(job.name) << "\n";
+    } else {
+      context.out << pool_line(screen::plain_text(pool_), pool->status);
+      if (!line->whole) {
+        context.err << "Only jobs of namespace " << (*session)->ns()
+                    << " are shown: you may not list those of all namespaces.\n";
+      }
+      if (!line->jobs.empty()) context.out << table_of(*line).text(context.terminal);
+    }
+    return command::exit_code::kGood;
+  }
+
+ private:
+  std::string json_of(const Line& line) const {
+    auto items = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < line.jobs.size(); ++i) {
+      const JobRow& job = line.jobs[i];
+      nlohmann::ordered_json item{{"namespace", job.ns},      {"name", job.name},
+                                  {"gpus", job.gpus},         {"reason", job.reason},
+                                  {"priority", job.priority}, {"created", job.created}};
+      if (line.whole && in_line(job)) item["place"] = i + 1;
+      items.push_back(std::move(item));
+    }
+    const nlohmann::ordered_json queue{{"apiVersion", objects::kOutputVersion},
+                                       {"kind", "Queue"},
+                                       {"pool", pool_},
+                                       {"complete", line.whole},
+                                       {"items", std::move(items)}};
+    return queue.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+
+  static screen::Table table_of(const Line& line) {
+    screen::Table table(
+        {{"PLACE"}, {"NAMESPACE"}, {"NAME"}, {"PRIORITY"}, {"GPUS"}, {"REASON", 12}, {"AGE"}});
+    for (std::size_t i = 0; i < line.jobs.size(); ++i) {
+      const JobRow& job = line.jobs[i];
+      const bool placed = line.whole && in_line(job);
+      const auto colour = in_line(job) ? screen::Colour::kNone : screen::Colour::kYellow;
+      table.add({{placed ? std::to_string(i + 1) : ""},
+                 {job.ns},
+                 {job.name},
+                 {std::to_string(job.priority)},
+                 {job.gpus},
+                 {job.reason, colour},
+                 {job.age}});
+    }
+    return table;
+  }
+
+  std::string pool_;
+  std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<command::Command> make_queue() { return std::make_unique<Queue>(); }
+
+}  // namespace gpupool::jobs

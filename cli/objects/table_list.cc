@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "objects/table_list.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/json.h"
+
+namespace gpupool::objects {
+
+struct TableRow {
+  std::vector<base::json::RawJson> cells;
+};
+struct ColumnDefinition {
+  std::string name;
+};
+struct TableHead {
+  std::string kind;
+  std::vector<ColumnDefinition> column_definitions;
+};
+
+}  // namespace gpupool::objects
+
+template <>
+struct gpupool::base::json::Schema<gpupool::objects::TableRow> {
+  static constexpr auto fields = std::array{field<&objects::TableRow::cells>("cells")};
+};
+template <>
+struct gpupool::base::json::Schema<gpupool::objects::ColumnDefinition> {
+  static constexpr auto fields = std::array{field<&objects::ColumnDefinition::name>("name")};
+};
+template <>
+struct gpupool::base::json::Schema<gpupool::objects::TableHead> {
+  using T = objects::TableHead;
+  static constexpr auto fields =
+      std::array{field<&T::kind>("kind"), field<&T::column_definitions>("columnDefinitions")};
+};
+
+namespace gpupool::objects {
+namespace {
+
+// The text of a cell: of a string without its quotes.
+base::Result<std::string> cell_text(std::string raw) {
+  if (raw == "null") return "";
+  if (raw.empty() || raw.front() != '"') return raw;
+  if (raw.find('\\') != std::string::npos) return base::json::read<std::string>(raw);
+  return raw.substr(1, raw.size() - 2);
+}
+
+base::Result<std::vector<std::string>> cells_of(std::string_view row) {
+  auto read = base::json::read<TableRow>(row);
+  if (!read) return tl::unexpected<base::Error>(read.error());
+  std::vector<std::string> cells;
+  cells.reserve(read->cells.size());
+  for (auto& cell : read->cells) {
+    auto text = cell_text(std::move(cell.text));
+    if (!text) return tl::unexpected<base::Error>(text.error());
+    cells.push_back(std::move(*text));
+  }
+  return cells;
+}
+
+}  // namespace
+
+std::optional<std::size_t> TableList::column(std::string_view name) const {
+  const auto found = std::find(columns.begin(), columns.end(), name);
+  if (found == columns.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - columns.begin());
+}
+
+base::Result<TableList> read_table(kube::Client& client, const api::ResourceType& type, const std::string& ns,
+                                   const std::string& label_selector, const std::stop_token& stop) {
+  TableList list;
+  base::Result<void> good;
+  const auto on_row = [&](std::string_view row) {
+    auto cells = cells_of(row);
+    if (!cells) {
+      good = tl::unexpected<base::Error>(cells.error());
+    } else {
+      list.rows.push_back(std::move(*cells));
+    }
+  };
+  const auto head =
+      client.list_table(type, ns, {.label_selector = label_selector, .resource_version = "0"}, on_row, stop);
+  if (!head) return tl::unexpected<base::Error>(head.error());
+  const auto table = base::json::read<TableHead>(*head);
+  if (!table) return tl::unexpected<base::Error>(table.error());
+  for (const ColumnDefinition& column : table->column_definitions) list.columns.push_back(column.name);
+  for (const auto& row : list.rows) {
+    if (row.size() != list.columns.size())
+      good = base::fail(base::ErrorCode::kParse, "a row has another number of cells");
+  }
+  if (table->kind != "Table")
+    good = base::fail(base::ErrorCode::kParse, "the answer is a " + table->kind + ", no Table");
+  if (!good) return base::in_context(good.error(), "list of " + std::string(type.kind));
+  return list;
+}
+
+}  // namespace gpupool::objects

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kube/client.h"
+
+namespace gpupool::objects {
+
+// A list of one kind as the server's Table: the printer columns alone.
+struct TableList {
+  std::vector<std::string> columns;  // names, as in the definition
+  std::vector<std::vector<std::string>>
+      rows;  // a cell for each column; null is empty, numbers are their text
+
+  // Nothing if the definition in the cluster lacks the column.
+  std::optional<std::size_t> column(std::string_view name) const;
+};
+
+// Read from the server's memory. ns empty: all namespaces.
+base::Result<TableList> read_table(kube::Client& client, const api::ResourceType& type, const std::string& ns,
+                                   const std::string& label_selector, const std::stop_token& stop);
+
+}  // namespace gpupool::objects
