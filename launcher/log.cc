@@ -5,12 +5,13 @@
 
 #include <string>
 
+#include "api/worker_result_format.h"
 #include "launcher/file_io.h"
 
 namespace gpupool::launcher {
 
 void log_line(std::string_view line) {
-  std::string text = "gpupool-launch: ";
+  std::string text(api::worker_result::kPrintedBy);
   text += line;
   text += '\n';
   // A failure cannot be reported when stderr itself is broken.

@@ -109,7 +109,7 @@ class Run {
     started_at_ = marked_at;
     publish(new_result(Outcome::kInterrupted, kExitInterrupted, "Interrupted",
                        "the launcher was killed while the command ran; the command is not run again"));
-    log_line("an earlier start was interrupted; the command is not run again");
+    log_line(api::worker_result::kWasInterrupted);
     hold_result();
     return kExitInterrupted;
   }
@@ -118,7 +118,7 @@ class Run {
     const int exit_code = exit_code_in(stored).value_or(kExitLauncherError);
     write_termination_log(options_.termination_log, stored);
     log_line("the command has ended with exit code " + std::to_string(exit_code) +
-             " and is not run again; its output is in the logs of the container's first start");
+             std::string(api::worker_result::kRepeats));
     const bool master = options_.node_rank == 0 && options_.nodes > 1 && options_.master_timeout_seconds > 0;
     hold_result(master && exit_code == 0 ? std::optional(options_.master_port) : std::nullopt);
     return exit_code;

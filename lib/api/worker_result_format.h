@@ -38,6 +38,14 @@ inline constexpr std::string_view kNotStarted = "notStarted";  // the command ne
 // The command was started, and the launcher died before its end.
 inline constexpr std::string_view kInterrupted = "interrupted";
 
+// What the launcher prints, alone on a line, when its container was started again and the command is not run
+// again. Readers of logs know by it that the command's output is in the log of the container's first start.
+inline constexpr std::string_view kPrintedBy = "gpupool-launch: ";
+inline constexpr std::string_view kRepeats =
+    " and is not run again; its output is in the logs of the container's first start";
+inline constexpr std::string_view kWasInterrupted =
+    "an earlier start was interrupted; the command is not run again";
+
 // Bytes of the whole line. A kubelet cuts the message of a container at 4096 bytes and keeps 12 KiB for all
 // containers of a pod (pkg/kubelet/status, normalizeStatus).
 inline constexpr int kMinBytes = 128;
