@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "api/core/pod.h"
 #include "kube/delete_body.h"
 #include "kube/item_splitter.h"
 #include "kube/request_path.h"
@@ -221,6 +222,28 @@ base::Result<void> Client::watch(const api::ResourceType& type, const std::strin
   auto answer = impl_->sender.stream(call, request, sink, stop);
   if (enough) return {};
   if (broken) return base::in_context(*broken, call.describe());
+  if (!answer) return tl::unexpected<base::Error>(std::move(answer.error()));
+  return {};
+}
+
+base::Result<void> Client::pod_log(const api::ObjectKey& pod, const LogOptions& options,
+                                   const std::function<bool(std::string_view)>& on_piece,
+                                   std::stop_token stop) {
+  const Call call{
+      .verb = "get", .type = &api::Pod::kType, .ns = pod.ns, .name = pod.name, .subresource = "log"};
+  const auto path = object_path(api::Pod::kType, pod, "log");
+  if (!path) return bad_path(call, path.error());
+  net::HttpRequest request = make_request("GET", *path + log_query(options));
+  request.headers.front().value = "*/*";  // the log is plain text, an error JSON
+  request.timeout = std::nullopt;
+  request.idle_timeout = options.silence;
+  bool enough = false;
+  const net::BodySink sink = [&](std::string_view piece) {
+    enough = !on_piece(piece);
+    return !enough;
+  };
+  auto answer = impl_->sender.stream(call, request, sink, stop);
+  if (enough) return {};
   if (!answer) return tl::unexpected<base::Error>(std::move(answer.error()));
   return {};
 }

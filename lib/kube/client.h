@@ -37,6 +37,17 @@ struct WatchOptions {
   std::chrono::seconds timeout{300};  // the server ends the watch after this
 };
 
+struct LogOptions {
+  std::string container = {};
+  bool follow = false;    // the server sends what is printed later too, until the container ends
+  bool previous = false;  // of the container that ran before its last restart
+  bool timestamps = false;
+  std::optional<base::WallTime> since = std::nullopt;  // the server takes whole seconds; a fraction is dropped
+  std::optional<std::int64_t> tail_lines = std::nullopt;
+  // A log that brings no byte for this long ends with kTimeout.
+  std::chrono::milliseconds silence{60'000};
+};
+
 enum class Propagation { kBackground, kForeground, kOrphan };
 
 struct DeleteOptions {
@@ -113,6 +124,11 @@ class Client {
   // on_line returns false. A non-2xx answer is a typed error.
   base::Result<void> watch(const api::ResourceType& type, const std::string& ns, const WatchOptions& options,
                            const std::function<bool(std::string_view)>& on_line, std::stop_token stop);
+  // Calls on_piece with the bytes of a container's log as they arrive. Tries once. Returns success when the
+  // server ends the log or on_piece returns false. The server also ends it when it loses its connection to
+  // the node, so an end says nothing about the container.
+  base::Result<void> pod_log(const api::ObjectKey& pod, const LogOptions& options,
+                             const std::function<bool(std::string_view)>& on_piece, std::stop_token stop);
   // GET of a path that is no resource, such as /version or /readyz.
   base::Result<std::string> get_path(const std::string& path, std::stop_token stop);
   // GET of such a path whose answer is long: calls on_piece with each piece of the body as it arrives, until

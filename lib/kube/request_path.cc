@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/request_path.h"
 
+#include "base/rfc3339.h"
+
 namespace gpupool::kube {
 namespace {
 
@@ -106,6 +108,17 @@ std::string watch_query(const WatchOptions& options) {
   query.add("fieldSelector", options.field_selector);
   query.add("resourceVersion", options.resource_version);
   query.add("timeoutSeconds", std::to_string(options.timeout.count()));
+  return query.text();
+}
+
+std::string log_query(const LogOptions& options) {
+  Query query;
+  query.add("container", options.container);
+  if (options.follow) query.add("follow", "true");
+  if (options.previous) query.add("previous", "true");
+  if (options.timestamps) query.add("timestamps", "true");
+  if (options.since) query.add("sinceTime", base::to_rfc3339(*options.since));
+  if (options.tail_lines) query.add("tailLines", std::to_string(*options.tail_lines));
   return query.text();
 }
 

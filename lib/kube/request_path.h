@@ -25,5 +25,6 @@ base::Result<std::string> object_path(const api::ResourceType& type, const api::
 // Includes the leading '?', or is empty.
 std::string list_query(const ListOptions& options);
 std::string watch_query(const WatchOptions& options);
+std::string log_query(const LogOptions& options);
 
 }  // namespace gpupool::kube
