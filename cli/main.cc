@@ -8,6 +8,7 @@
 #include "command/program.h"
 #include "general/version.h"
 #include "jobs/commands.h"
+#include "logs/logs_command.h"
 #include "net/curl_transport.h"
 
 int main(int argc, char** argv) {
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
         jobs::make_suspend, jobs::make_resume, jobs::make_retry, jobs::make_priority}) {
     registry.add(kJobs, make());
   }
+  registry.add(kJobs, logs::make_logs());
   registry.add("About this program", general::make_version(GPUPOOL_VERSION));
 
   const int code = command::run_program(registry, {argv + 1, argv + argc},

@@ -26,7 +26,7 @@ class LineAssembler {
   static constexpr std::size_t kPieceStep = std::size_t{8} << 10;
 
   struct Receiver {
-    std::function<bool(LogLine)> on_line;               // false: ends feed()
+    std::function<bool(LogLine)> on_line;                // false: ends feed()
     std::function<void(std::string_view text)> on_note;  // from the kubelet; at most 1 KiB
   };
 

@@ -43,8 +43,8 @@ bool ResumePoint::was_seen(const Seen& line) {
   if (line.time < seen_.front().time) return true;
   const auto begin = seen_.begin() + static_cast<std::ptrdiff_t>(cursor_);
   const auto end = seen_.begin() + static_cast<std::ptrdiff_t>(known_);
-  const auto found =
-      std::find_if(begin, end, [&](const Seen& seen) { return seen.time == line.time && seen.id == line.id; });
+  const auto found = std::find_if(
+      begin, end, [&](const Seen& seen) { return seen.time == line.time && seen.id == line.id; });
   if (found == end) return false;
   cursor_ = static_cast<std::size_t>(found - seen_.begin()) + 1;
   return true;

@@ -42,7 +42,8 @@ struct LogOptions {
   bool follow = false;    // the server sends what is printed later too, until the container ends
   bool previous = false;  // of the container that ran before its last restart
   bool timestamps = false;
-  std::optional<base::WallTime> since = std::nullopt;  // the server takes whole seconds; a fraction is dropped
+  std::optional<base::WallTime> since =
+      std::nullopt;  // the server takes whole seconds; a fraction is dropped
   std::optional<std::int64_t> tail_lines = std::nullopt;
   // A log that brings no byte for this long ends with kTimeout.
   std::chrono::milliseconds silence{60'000};

@@ -71,7 +71,7 @@ TEST_F(PodLogTest, ARefusalIsTyped) {
   const auto end = read({});
   ASSERT_FALSE(end);
   EXPECT_EQ(base::ErrorCode::kForbidden, end.error().code);
-  EXPECT_NE(std::string::npos, end.error().message.find("pods/log")) << end.error().message;
+  EXPECT_EQ("get Pod/log lab/resnet-1-0: no", end.error().message);
   EXPECT_EQ("", log_);
 }
 
