@@ -37,6 +37,10 @@ def launcher_binary() -> str:
     return program("gpupool-launch")
 
 
+def cli_binary() -> str:
+    return program("kubectl-gpupool")
+
+
 def cache_folder(name: str) -> Path:
     """A folder outside the tree that is kept between runs. It is made if it is not there."""
     base = os.environ.get("GPUPOOL_CACHE") or os.path.join(

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/v1alpha1/last_lines.h"
 #include "api/v1alpha1/reasons.h"
 
 namespace gpupool::planning {
@@ -76,10 +77,11 @@ void settle_status(api::GpuJobStatus& status, std::int64_t generation,
                       status.lease->state != api::lease_state::kReleasing;
   Conditions conditions(status, generation, now);
   const auto& why = status.reason;
-  conditions.set("Reconciling", reconciling, why, reconciling ? status.message : "");
+  // What a success has printed is in the status once; what a failure has printed, in its conditions too.
+  const std::string calm_message(stuck ? status.message : api::without_last_lines(status.message));
+  conditions.set("Reconciling", reconciling, why, reconciling ? calm_message : "");
   conditions.set("Stalled", stuck, stuck ? why : calm::kNotStalled, stuck ? status.message : "");
-  conditions.set("Complete", succeeded, succeeded ? why : calm::kNotComplete,
-                 succeeded ? status.message : "");
+  conditions.set("Complete", succeeded, succeeded ? why : calm::kNotComplete, succeeded ? calm_message : "");
   conditions.set("Failed", failed, failed ? why : calm::kNotFailed, failed ? status.message : "");
   conditions.set("Suspended", suspended, suspended ? why : calm::kNotSuspended, "");
   conditions.set("Leased", leased, leased ? calm::kNodesHeld : calm::kNoNodes, "");

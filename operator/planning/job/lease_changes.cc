@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/core/workload.h"
+#include "api/v1alpha1/last_lines.h"
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "planning/job/job_status.h"
@@ -54,7 +55,12 @@ std::optional<base::Duration> time_left(const Observation& seen, const std::opti
   return std::chrono::duration_cast<base::Duration>(end - seen.now);
 }
 
-api::Problem all_succeeded() { return {reason::kCompleted, "all workers succeeded"}; }
+api::Problem all_succeeded(const std::vector<WorkerView>& views) {
+  api::Problem why{reason::kCompleted, "all workers succeeded"};
+  const auto& lines = views.front().last_lines;
+  if (!lines.empty()) why.message += std::string(api::kLastLines) + lines;
+  return why;
+}
 
 Step advance(const Observation& seen, api::GpuJobStatus status, const std::string& next,
              const std::string& in_phase, const api::Problem& why, std::optional<Note> note) {
@@ -87,7 +93,11 @@ Step release(const Observation& seen, api::GpuJobStatus status, const std::strin
     status.completion_time = seen.now;
   const bool stalls = outcome == api::outcome::kQueued && keeps_out_of_line(why.reason);
   settle_status(status, seen.job.metadata.generation, stalls ? std::optional(why) : std::nullopt, seen.now);
-  return step::WriteStatus{std::move(status), Note{warning, why.reason, why.message}};
+  // The Event of a success tells what happened, not what was printed.
+  const bool good = outcome == api::outcome::kSucceeded;
+  return step::WriteStatus{
+      std::move(status),
+      Note{warning, why.reason, good ? std::string(api::without_last_lines(why.message)) : why.message}};
 }
 
 std::optional<Step> enforce_deadline(const Observation& seen) {

@@ -3,9 +3,11 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "planning/job/observation.h"
 #include "planning/job/step.h"
+#include "planning/workers/assess_workers.h"
 
 namespace gpupool::planning {
 
@@ -18,8 +20,8 @@ Step release(const Observation& seen, const std::string& outcome, const api::Pro
 // The same, on top of a status that was not written.
 Step release(const Observation& seen, api::GpuJobStatus status, const std::string& outcome,
              const api::Problem& why, bool warning);
-// Why a job has succeeded.
-api::Problem all_succeeded();
+// Why a job has succeeded, with the last lines of rank 0 (api::kLastLines). REQUIRES: views are of all ranks.
+api::Problem all_succeeded(const std::vector<WorkerView>& views);
 // Returns the status write that sets this state and phase.
 Step advance(const Observation& seen, api::GpuJobStatus status, const std::string& state,
              const std::string& phase, const api::Problem& why, std::optional<Note> note);

@@ -75,9 +75,11 @@ bool may_wait(const Observation& seen) {
 std::optional<Step> begin_alone(const Observation& seen) {
   const auto& lease = *seen.job.status.lease;
   if (is_gang(seen.job.spec) || uid_of_workload(seen).empty() || !nodes_carry(seen)) return std::nullopt;
-  const auto view = assess_workers(seen.pods, lease.id, 1, seen.worker_container).front();
-  if (view.state == WorkerState::kSucceeded)
-    return release(seen, begun(seen), api::outcome::kSucceeded, all_succeeded(), false);
+  const auto views = assess_workers(seen.pods, lease.id, 1, seen.worker_container);
+  const auto& view = views.front();
+  if (view.state == WorkerState::kSucceeded) {
+    return release(seen, begun(seen), api::outcome::kSucceeded, all_succeeded(views), false);
+  }
   const bool starts = view.state == WorkerState::kAbsent || view.state == WorkerState::kPending;
   if (starts && may_wait(seen) && lease.since && seen.now < *lease.since + kTogether)
     return step::Idle{std::chrono::duration_cast<base::Duration>(*lease.since + kTogether - seen.now)};

@@ -177,7 +177,7 @@ Step plan_running(const Observation& seen) {
       assess_workers(seen.pods, job.status.lease->id, api::worker_count(job.spec), seen.worker_container);
   const auto total = static_cast<std::int64_t>(views.size());
   if (count(views, WorkerState::kSucceeded) == total) {
-    return release(seen, api::outcome::kSucceeded, all_succeeded(), false);
+    return release(seen, api::outcome::kSucceeded, all_succeeded(views), false);
   }
   if (job.spec.suspend) {
     return release(seen, api::outcome::kSuspended, {reason::kSuspended, "spec.suspend is true"}, false);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "api/v1alpha1/last_lines.h"
 #include "api/v1alpha1/names.h"
 #include "base/rfc3339.h"
 #include "planning/workers/follows_another.h"
@@ -100,6 +101,13 @@ bool was_refused(const api::Pod& pod) {
          std::none_of(status.container_statuses.begin(), status.container_statuses.end(), has_begun);
 }
 
+// The end of the text, from the start of a line; empty if its last line alone is too long.
+std::string last_whole_lines(const std::string& text) {
+  if (text.size() <= kMaxLastLines) return text;
+  const auto newline = text.find('\n', text.size() - kMaxLastLines - 1);
+  return newline == std::string::npos ? std::string() : text.substr(newline + 1);
+}
+
 std::string describe_crash(const WorkerResult& result) {
   std::string text;
   if (result.outcome == api::worker_result::kSignaled) {
@@ -110,7 +118,7 @@ std::string describe_crash(const WorkerResult& result) {
   } else {
     text = "exited with code " + std::to_string(result.exit_code);
   }
-  if (!result.tail.empty()) text += "; last lines:\n" + result.tail;
+  if (!result.tail.empty()) text += std::string(api::kLastLines) + result.tail;
   return text;
 }
 
@@ -214,6 +222,7 @@ WorkerView assess_worker(const api::Pod& pod, const std::string& container, std:
   const auto evidence = evidence_of(worker);
   if (evidence.result && evidence.result->succeeded() && evidence.result->stop_signal == 0) {
     view.state = WorkerState::kSucceeded;
+    view.last_lines = last_whole_lines(evidence.result->tail);
     return view;
   }
   if (auto gone = disruption(pod); !gone.empty()) {

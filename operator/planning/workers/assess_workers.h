@@ -26,10 +26,14 @@ enum class WorkerState {
 // The message of a worker that starts, as far as its pod shows.
 inline constexpr char kStarting[] = "starting";
 
+// Of a success; a failure shows all that the launcher has kept. Each finished job costs so much memory.
+inline constexpr std::size_t kMaxLastLines = 1024;
+
 struct WorkerView {
   std::int64_t rank = 0;
   WorkerState state = WorkerState::kAbsent;
-  std::string message;  // for people: why it is pending, crashed or lost
+  std::string message;          // for people: why it is pending, crashed or lost
+  std::string last_lines = {};  // what a command that has succeeded printed last; at most kMaxLastLines bytes
   // When the command of a crash ended, by the clock of its node, as its launcher says.
   std::optional<base::WallTime> finished_at = std::nullopt;
   bool follows = false;  // a crash that looks like the consequence of another worker's end

@@ -47,6 +47,8 @@ def kubelet(minor: int, cgroup_root: str, dns: str, grace_seconds: int) -> str:
         "imageGCHighThresholdPercent": 100, "imageGCLowThresholdPercent": 99,
         "makeIPTablesUtilChains": False, "serializeImagePulls": False, "registryPullQPS": 0, "eventRecordQPS": 0,
         "kubeAPIQPS": 50, "kubeAPIBurst": 100,
+        # Small, so that a test can have a log rotated.
+        "containerLogMaxSize": "1Mi",
         # Changes are told within a second, but an unchanged Node object is left alone, as with the defaults.
         "nodeStatusUpdateFrequency": "1s", "nodeStatusReportFrequency": "5m",
         # Renewed every quarter of it: several renewals fit into the grace period.

@@ -35,6 +35,16 @@ TEST(JobLife, OneGpuSucceeds) {
   expect_nothing_left(world);
 }
 
+TEST(JobLife, ASuccessKeepsItsLastLines) {
+  for (const int gpus : {1, 2}) {
+    World world(gpus, {"a", "b"});
+    world.printed = R"(,"tail":"epoch 9\nloss 0.1")";
+    ASSERT_TRUE(world.run());
+    EXPECT_EQ(world.job.status.message, "all workers succeeded; last lines:\nepoch 9\nloss 0.1");
+    EXPECT_EQ(world.condition("Complete").message, "all workers succeeded");
+  }
+}
+
 std::vector<std::string> lease_states(const World& world) {
   std::vector<std::string> states;
   for (const auto& status : world.history) {

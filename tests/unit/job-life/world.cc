@@ -280,7 +280,7 @@ void World::check_place(const api::Pod& pod) {
 bool World::end_command(api::Pod& pod) {
   switch (ending(std::stoll(pod.metadata.annotation(kAttempt)), planning::rank_of(pod))) {
     case Ending::kSuccess:
-      pod = ended(std::move(pod), 0, exited_result(0));
+      pod = ended(std::move(pod), 0, exited_result(0, printed));
       if (of_job(pod) && !phase_follows) pod.status.phase = "Succeeded";
       return true;
     case Ending::kCrash:

@@ -123,6 +123,18 @@ TEST_P(AssessWorker, TellsHowItStands) {
   EXPECT_EQ(view.rank, 4);
 }
 
+TEST(AssessWorkerSuccess, KeepsAtMostOneKilobyteOfWholeLines) {
+  const auto lines_of = [](const std::string& tail) {
+    const auto result = exited_result(0, R"(,"tail":")" + tail + R"(")");
+    return assess_worker(ended(make_pod(), 0, result), test::kWorker, 0).last_lines;
+  };
+  EXPECT_EQ(lines_of("loss 0.5\\nloss 0.1"), "loss 0.5\nloss 0.1");
+  EXPECT_EQ(lines_of(std::string(2000, 'x')), "") << "a part of a line may mislead";
+  EXPECT_EQ(lines_of(std::string(1000, 'x') + "\\n" + std::string(1000, 'y')), std::string(1000, 'y'));
+  EXPECT_EQ(lines_of(std::string(10, 'x') + "\\n" + std::string(1024, 'y')), std::string(1024, 'y'));
+  EXPECT_EQ(lines_of(""), "");
+}
+
 TEST(AssessWorkerRefusal, IsTheKubeletsWordBeforeAnythingRan) {
   const auto failed = [](const std::string& reason) {
     auto pod = evicted(make_pod());
