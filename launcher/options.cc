@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/options.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -16,9 +17,10 @@ constexpr int kMaxHoldSeconds = 24 * 3600;
 
 std::vector<OptionName> run_options() {
   return {
-      {"--state-dir"},      {"--termination-log"}, {"--job"},          {"--attempt"},     {"--pod-name"},
-      {"--rank"},           {"--nnodes"},          {"--nproc"},        {"--master-addr"}, {"--master-port"},
-      {"--master-timeout"}, {"--hold", true},      {"--hold-seconds"}, {"--result-bytes"}};
+      {"--state-dir"},      {"--termination-log"}, {"--job"},          {"--attempt"},      {"--pod-name"},
+      {"--rank"},           {"--nnodes"},          {"--nproc"},        {"--master-addr"},  {"--master-port"},
+      {"--master-timeout"}, {"--hold", true},      {"--hold-seconds"}, {"--result-bytes"}, {"--metrics"},
+      {"--metric-step"}};
 }
 
 struct Number {
@@ -54,6 +56,23 @@ Expected<int> read_rank(const OptionValues& values, int nodes) {
                                               std::to_string(nodes - 1)));
 }
 
+// Names with commas between them.
+Expected<std::vector<std::string>> read_metrics(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string name = text.substr(begin, end - begin);
+    if (name.empty() || name.size() > api::worker_result::kMaxMetricNameBytes ||
+        name.find_first_of(" \"\\") != std::string::npos)
+      return failure(flag_error("--metrics", "'" + name + "' is no name of a metric"));
+    names.push_back(name);
+    begin = end + 1;
+  }
+  if (names.size() <= api::worker_result::kMaxMetrics) return names;
+  return failure(flag_error("--metrics", "at most " + std::to_string(api::worker_result::kMaxMetrics) +
+                                             " names, and there are " + std::to_string(names.size())));
+}
+
 }  // namespace
 
 Expected<Options> parse_run(const std::vector<std::string>& arguments) {
@@ -77,6 +96,10 @@ Expected<Options> parse_run(const std::vector<std::string>& arguments) {
   options.state_dir = values.text("--state-dir", options.state_dir);
   options.termination_log = values.text("--termination-log", options.termination_log);
   options.job = values.text("--job", "");
+  Expected<std::vector<std::string>> metrics = read_metrics(values.text("--metrics", ""));
+  if (!metrics) return failure(metrics.error());
+  options.metrics = *std::move(metrics);
+  options.metric_step = values.text("--metric-step", options.metric_step);
   if (options.nodes > 1 && !values.has("--master-addr")) {
     return failure("--master-addr: needed when --nnodes is above 1");
   }

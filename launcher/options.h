@@ -24,6 +24,8 @@ struct Options {
   bool hold = false;
   int hold_seconds = 10;  // the least, with hold
   int result_bytes = kMaxResultBytes;
+  std::vector<std::string> metrics;  // names of numbers that rank 0 reports
+  std::string metric_step = "step";
   std::vector<std::string> command;
 };
 

@@ -9,16 +9,18 @@
 
 #include "base/unique_fd.h"
 #include "launcher/expected.h"
+#include "launcher/metric_reader.h"
 #include "launcher/tail_buffer.h"
 
 namespace gpupool::launcher {
 
 // Carries what the command prints to the launcher's own stdout and stderr, byte for byte, and copies it to a
 // TailBuffer. Never blocks: if the reader outside is slow, the pipes fill and slow the command, as they would
-// without a launcher. Called from the Supervisor's poll() loop; not thread-safe. `tail` outlives it.
+// without a launcher. Called from the Supervisor's poll() loop; not thread-safe. `tail` and `metrics` outlive
+// it.
 class OutputRelay {
  public:
-  explicit OutputRelay(TailBuffer& tail) : tail_(tail) {}
+  OutputRelay(TailBuffer& tail, MetricReader& metrics) : tail_(tail), metrics_(metrics) {}
 
   // Makes the pipes. Where stdout and stderr are the same file there is one pipe, which keeps the order of
   // writes.
@@ -59,6 +61,7 @@ class OutputRelay {
   static bool write_some(Stream& stream);
 
   TailBuffer& tail_;
+  MetricReader& metrics_;
   base::UniqueFd command_stdout_;
   base::UniqueFd command_stderr_;
   std::vector<Stream> streams_;

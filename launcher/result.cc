@@ -129,6 +129,21 @@ void add_times(std::string& json, const Result& result, std::size_t limit) {
   if (!result.started_at.empty()) add_time(json, format::kStartedAtField, result.started_at, limit);
 }
 
+// As many texts as fit; nothing if there are none.
+void add_list(std::string& json, std::string_view key, const std::vector<std::string>& texts,
+              std::size_t limit) {
+  constexpr std::size_t kEnd = 2;  // "]}"
+  std::string list;
+  for (const std::string& text : texts) {
+    std::string next = list.empty() ? ",\"" + std::string(key) + "\":[\"" : ",\"";
+    next += escaped_front(text, std::string::npos);
+    next += '"';
+    if (json.size() + list.size() + next.size() + kEnd > limit) break;
+    list += next;
+  }
+  if (!list.empty()) json += list + ']';
+}
+
 void add_texts(std::string& json, const Result& result, std::size_t limit) {
   const std::optional<std::size_t> reason_room = room_for(format::kReasonField, json, limit);
   if (!reason_room) return;
@@ -138,6 +153,8 @@ void add_texts(std::string& json, const Result& result, std::size_t limit) {
   if (!message_room) return;
   add_text(json, format::kMessageField,
            escaped_front(result.message, std::min<std::size_t>(*message_room, format::kMaxMessageBytes)));
+  add_list(json, format::kMetricsField, result.metrics, limit);
+  add_list(json, format::kOtherMetricsField, result.other_metrics, limit);
   const std::optional<std::size_t> tail_room = room_for(format::kTailField, json, limit);
   if (!tail_room) return;
   add_text(json, format::kTailField, escaped_end(result.tail, std::min(*tail_room, kMaxTailBytes)));

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/worker_result_format.h"
 
@@ -38,6 +39,8 @@ struct Result {
   std::optional<int> stop_signal;  // told to stop from outside before the end, which says little then
   std::string reason;
   std::string message;
+  std::vector<std::string> metrics;        // as Metrics::texts() gives them
+  std::vector<std::string> other_metrics;  // names
   std::string tail;
   std::string started_at;   // RFC 3339; empty: never started, left out
   std::string finished_at;  // RFC 3339
@@ -48,8 +51,9 @@ inline constexpr int kMaxResultBytes = api::worker_result::kMaxBytes;
 inline constexpr std::size_t kMaxTailBytes = api::worker_result::kMaxTailBytes;
 
 // The result as one line of JSON of at most `limit` bytes. Outcome, exit code, signals, attempt and rank are
-// always there. Where space is short, the tail loses lines from its start first; then the message and then
-// the reason are cut at their end; then the times are left out, first the start.
+// always there. Where space is short, the tail loses lines from its start first; then metrics are left out,
+// last first; then the message and then the reason are cut at their end; then the times are left out, first
+// the start.
 //
 // REQUIRES: limit >= kMinResultBytes.
 std::string to_json(const Result& result, std::size_t limit);

@@ -135,7 +135,14 @@ class Run {
 
   int run_command() {
     TailBuffer tail(kTailCapacity);
-    OutputRelay relay(tail);
+    Metrics metrics(options_.node_rank == 0 ? options_.metrics : std::vector<std::string>(),
+                    options_.metric_step);
+    MetricReader reader(metrics);
+    MetricPipe pipe(metrics);
+    if (!options_.metrics.empty()) {
+      if (const Expected<void> made = pipe.open(metric_pipe(options_)); !made) return fail(made.error());
+    }
+    OutputRelay relay(tail, reader);
     if (const Expected<void> opened = relay.open(); !opened) return fail(opened.error());
     started_at_ = rfc3339(std::time(nullptr));
     if (const Expected<void> marked = state_.mark(); !marked) return fail(marked.error());
@@ -149,11 +156,15 @@ class Run {
       return not_started(failed->exit_code, reason_of(failed->exit_code), failed->message);
     }
     int exit_code = 0;
-    Supervisor supervisor(std::get<pid_t>(spawned), inbox_, relay);
+    Supervisor supervisor(std::get<pid_t>(spawned), inbox_, relay, pipe);
     supervisor.run([&](const Ending& ending) {
       Result result = result_of(ending);
       if (ending.stop_signal != 0) result.stop_signal = ending.stop_signal;
       result.tail = clean_text(tail.text());
+      reader.finish();
+      pipe.pump();
+      result.metrics = metrics.texts(api::worker_result::kMaxMetricsBytes);
+      result.other_metrics = metrics.others();
       exit_code = result.exit_code;
       publish(result);
     });

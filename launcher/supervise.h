@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "launcher/metric_pipe.h"
 #include "launcher/output_relay.h"
 #include "launcher/signal_inbox.h"
 
@@ -18,12 +19,12 @@ struct Ending {
 
 // Watches over the running command from its start until nothing of it is left: forwards signals, relays
 // output, reaps children. Everything happens on the calling thread, in one poll() loop. Not thread-safe.
-// `inbox` and `relay` outlive it.
+// `inbox`, `relay` and `metrics` outlive it.
 class Supervisor {
  public:
   // REQUIRES: `command` is a child of this process and leads its own process group.
-  Supervisor(pid_t command, SignalInbox& inbox, OutputRelay& relay)
-      : command_(command), inbox_(inbox), relay_(relay) {}
+  Supervisor(pid_t command, SignalInbox& inbox, OutputRelay& relay, MetricPipe& metrics)
+      : command_(command), inbox_(inbox), relay_(relay), metrics_(metrics) {}
 
   // Blocks until the end of everything. Calls `ended` once, when the command has ended and its output has
   // been read; the result is stored then. Afterwards waits for processes that the command left behind, as
@@ -44,6 +45,7 @@ class Supervisor {
   pid_t command_;
   SignalInbox& inbox_;
   OutputRelay& relay_;
+  MetricPipe& metrics_;
   Ending ending_;
   bool command_ended_ = false;
   int stop_signals_ = 0;

@@ -29,6 +29,9 @@ Flags of run, as --flag value or --flag=value; the environment sets none of them
                           passed since the result was stored, a day at most
   --hold-seconds S        wait at least so long with --hold, 1 to 86400 (10)
   --result-bytes N        the most bytes of a result, 128 to 3072; output, message and reason are cut (3072)
+  --metrics NAMES         names of numbers, with commas between them, that rank 0 finds in the command's output and
+                          in the named pipe $GPUPOOL_METRICS (lines of JSON), for the result
+  --metric-step NAME      the number that is the step of the others (step)
 
 The command gets RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT, GPUPOOL_JOB, GPUPOOL_ATTEMPT and, for
 torchrun, PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE, PET_MASTER_ADDR, PET_MASTER_PORT.

@@ -9,19 +9,23 @@ namespace gpupool::launcher {
 EnvironmentEntries worker_environment(const Options& options) {
   const int per_node = options.processes_per_node;
   const std::string port = std::to_string(options.master_port);
-  return {{"RANK", std::to_string(options.node_rank * per_node)},
-          {"WORLD_SIZE", std::to_string(options.nodes * per_node)},
-          {"LOCAL_RANK", "0"},
-          {"MASTER_ADDR", options.master_addr},
-          {"MASTER_PORT", port},
-          {"PET_NNODES", std::to_string(options.nodes)},
-          {"PET_NODE_RANK", std::to_string(options.node_rank)},
-          {"PET_NPROC_PER_NODE", std::to_string(per_node)},
-          {"PET_MASTER_ADDR", options.master_addr},
-          {"PET_MASTER_PORT", port},
-          {"GPUPOOL_JOB", options.job},
-          {"GPUPOOL_ATTEMPT", std::to_string(options.attempt)}};
+  EnvironmentEntries entries = {{"RANK", std::to_string(options.node_rank * per_node)},
+                                {"WORLD_SIZE", std::to_string(options.nodes * per_node)},
+                                {"LOCAL_RANK", "0"},
+                                {"MASTER_ADDR", options.master_addr},
+                                {"MASTER_PORT", port},
+                                {"PET_NNODES", std::to_string(options.nodes)},
+                                {"PET_NODE_RANK", std::to_string(options.node_rank)},
+                                {"PET_NPROC_PER_NODE", std::to_string(per_node)},
+                                {"PET_MASTER_ADDR", options.master_addr},
+                                {"PET_MASTER_PORT", port},
+                                {"GPUPOOL_JOB", options.job},
+                                {"GPUPOOL_ATTEMPT", std::to_string(options.attempt)}};
+  if (!options.metrics.empty()) entries.emplace_back("GPUPOOL_METRICS", metric_pipe(options));
+  return entries;
 }
+
+std::string metric_pipe(const Options& options) { return options.state_dir + "/metrics"; }
 
 std::vector<std::string> merged_environment(const std::vector<std::string>& current,
                                             const EnvironmentEntries& entries) {

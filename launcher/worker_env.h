@@ -16,6 +16,9 @@ using EnvironmentEntries = std::vector<std::pair<std::string, std::string>>;
 // first of the global ranks on this worker.
 EnvironmentEntries worker_environment(const Options& options);
 
+// The named pipe that takes the command's metrics; every rank has it, and that of rank 0 counts.
+std::string metric_pipe(const Options& options);
+
 // `current` ("NAME=value" each) with `entries` in place of every variable of the same name.
 std::vector<std::string> merged_environment(const std::vector<std::string>& current,
                                             const EnvironmentEntries& entries);

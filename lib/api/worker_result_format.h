@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -29,7 +30,12 @@ inline constexpr std::string_view kFinishedAtField = "finishedAt";  // RFC 3339
 inline constexpr std::string_view kStartedAtField = "startedAt";  // RFC 3339; only if the command was started
 inline constexpr std::string_view kReasonField = "reason";        // CamelCase
 inline constexpr std::string_view kMessageField = "message";      // for people
-inline constexpr std::string_view kTailField = "tail";            // the last lines that the command printed
+// Array of texts; only if numbers were asked for and came: "NAME LAST STEP LEAST STEP GREATEST STEP COUNT
+// BAD". BAD: how many of COUNT were not finite. A step or value that never came is kMetricNone.
+inline constexpr std::string_view kMetricsField = "metrics";
+inline constexpr std::string_view kOtherMetricsField =
+    "otherMetrics";                                     // array of names; only if one never came
+inline constexpr std::string_view kTailField = "tail";  // the last lines that the command printed
 
 // Outcomes.
 inline constexpr std::string_view kExited = "exited";          // the command ended by itself
@@ -55,6 +61,13 @@ inline constexpr int kBytesOfPod = 12'288;
 inline constexpr int kMaxReasonBytes = 64;
 inline constexpr int kMaxMessageBytes = 512;
 inline constexpr int kMaxTailBytes = 2048;
+inline constexpr int kMaxMetricsBytes = 1024;  // the texts of kMetricsField
+// Numbers that a command reports.
+inline constexpr std::size_t kMaxMetrics = 16;
+inline constexpr std::size_t kMaxMetricNameBytes = 63;
+inline constexpr std::size_t kMaxOtherMetrics = 8;
+inline constexpr int kMetricDigits = 9;  // significant decimal digits
+inline constexpr std::string_view kMetricNone = "-";
 
 // The most bytes of the result in a pod with so many containers, init containers included.
 // REQUIRES: containers > 0.

@@ -19,7 +19,10 @@ FULL_JOB_STATUS = {
                              "foreign": 1, "free": 2, "gpus": {"total": 8, "free": 1}, "slices": {"total": 80, "free": 7},
                              "why": ["text"]},
                     "ahead": {"jobs": 5, "gpus": 11, "slices": 3, "higherPriority": 3, "yours": ["bert"]},
-                    "start": {"from": TIME, "to": TIME, "latest": TIME, "basis": "Mixed", "samples": 34, "withoutDeadline": 1}}}
+                    "start": {"from": TIME, "to": TIME, "latest": TIME, "basis": "Mixed", "samples": 34, "withoutDeadline": 1}},
+    "metrics": {"attempt": 2, "missing": ["acc"], "otherNames": ["accuracy"],
+                "values": [{"name": "loss", "last": "NaN", "step": 3, "min": "0.25", "minStep": 2, "max": "1e+20", "maxStep": 1,
+                            "count": 3, "notFinite": 1}]}}
 
 FULL_POOL_STATUS = {
     "observedGeneration": 3, "conditions": [CONDITION],

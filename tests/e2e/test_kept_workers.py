@@ -21,8 +21,10 @@ class KeptWorkersTest(OperatorCase):
         return kubectl(self.lab.kubeconfig, "-n", self.namespace, "logs", "job/" + name)
 
     def test_logs_of_a_job_that_has_succeeded(self):
-        job = self.submit("kept", "echo the accuracy is 0.93")
+        job = self.submit("kept", "echo the accuracy is 0.93; echo accuracy=0.93 step=7", metrics={"names": ["accuracy"]})
         job.wait_condition("Complete")
+        self.assertEqual([{"name": "accuracy", "last": "0.93", "step": 7, "min": "0.93", "minStep": 7, "max": "0.93",
+                           "maxStep": 7, "count": 1}], job.status()["metrics"]["values"])
         self.assert_free("na", "nb", "nc")
         wait_for("its pod to be released", lambda: len(self.released(job)) == 1, detail=job.show)
         self.assertIn("the accuracy is 0.93", self.logs("kept-1"))

@@ -36,6 +36,12 @@ inline constexpr char kMasterPort[] = "MasterPort";
 inline constexpr char kNone[] = "None";
 }  // namespace rendezvous
 
+// Numbers that the program of rank 0 reports of itself.
+struct JobMetrics {
+  std::vector<std::string> names;
+  std::string step_name;  // empty: step
+};
+
 struct GpuJobSpec {
   std::string pool;
   std::int64_t gpus = 1;
@@ -50,7 +56,8 @@ struct GpuJobSpec {
   std::optional<std::int64_t> ttl_seconds_after_finished;
   bool suspend = false;
   base::Word node_replacement = node_replacement::kAllowed;
-  base::Word rendezvous;  // empty: MasterPort
+  base::Word rendezvous;            // empty: MasterPort
+  base::Boxed<JobMetrics> metrics;  // absent: nothing is read of what the program prints
   base::json::RawJson pod_template;
 };
 
@@ -127,6 +134,29 @@ struct WorkerCounts {
   bool operator==(const WorkerCounts&) const = default;
 };
 
+// A number that rank 0 has reported. Values are texts, because JSON knows no NaN.
+struct JobMetric {
+  std::string name;
+  std::string last;  // may be NaN, Infinity or -Infinity
+  std::optional<std::int64_t> last_step;
+  std::string least;  // empty, as greatest, if none was finite
+  std::optional<std::int64_t> least_step;
+  std::string greatest;
+  std::optional<std::int64_t> greatest_step;
+  std::int64_t count = 0;
+  std::int64_t not_finite = 0;
+  bool operator==(const JobMetric&) const = default;
+};
+
+// What the last attempt that has ended reported.
+struct JobMetricsStatus {
+  std::int64_t attempt = 0;
+  std::vector<JobMetric> values;         // in the order of spec.metrics.names
+  std::vector<std::string> missing;      // names that never came
+  std::vector<std::string> other_names;  // if one never came: names that came instead
+  bool operator==(const JobMetricsStatus&) const = default;
+};
+
 namespace phase {
 inline constexpr char kQueued[] = "Queued";
 inline constexpr char kInvalid[] = "Invalid";  // waits until a person corrects something
@@ -157,6 +187,7 @@ struct GpuJobStatus {
   std::string master;                    // host name of rank 0 of the current attempt
   base::Word gpus;                       // what the job asks for; for people
   base::Boxed<Explanation> explanation;  // only if somebody has asked (kExplain)
+  base::Boxed<JobMetricsStatus> metrics;  // only with spec.metrics
   bool operator==(const GpuJobStatus&) const = default;
 };
 
@@ -193,6 +224,11 @@ struct Schema<api::JobSlice> {
       std::array{field<&T::memory>("memory"), field<&T::cores>("cores"), field<&T::count>("count")};
 };
 template <>
+struct Schema<api::JobMetrics> {
+  using T = api::JobMetrics;
+  static constexpr auto fields = std::array{field<&T::names>("names"), field<&T::step_name>("stepName")};
+};
+template <>
 struct Schema<api::GpuJobSpec> {
   using T = api::GpuJobSpec;
   static constexpr auto fields = std::array{field<&T::pool>("pool"),
@@ -209,6 +245,7 @@ struct Schema<api::GpuJobSpec> {
                                             field<&T::suspend>("suspend"),
                                             field<&T::node_replacement>("nodeReplacement"),
                                             field<&T::rendezvous>("rendezvous"),
+                                            field<&T::metrics>("metrics"),
                                             field<&T::pod_template>("template")};
 };
 template <>
@@ -246,6 +283,26 @@ struct Schema<api::WorkerCounts> {
       std::array{field<&T::total>("total"), field<&T::running>("running"), field<&T::succeeded>("succeeded")};
 };
 template <>
+struct Schema<api::JobMetric> {
+  using T = api::JobMetric;
+  static constexpr auto fields = std::array{field<&T::name>("name"),
+                                            field<&T::last>("last"),
+                                            field<&T::last_step>("step"),
+                                            field<&T::least>("min"),
+                                            field<&T::least_step>("minStep"),
+                                            field<&T::greatest>("max"),
+                                            field<&T::greatest_step>("maxStep"),
+                                            field<&T::count>("count"),
+                                            field<&T::not_finite>("notFinite")};
+};
+template <>
+struct Schema<api::JobMetricsStatus> {
+  using T = api::JobMetricsStatus;
+  static constexpr auto fields =
+      std::array{field<&T::attempt>("attempt"), field<&T::values>("values"), field<&T::missing>("missing"),
+                 field<&T::other_names>("otherNames")};
+};
+template <>
 struct Schema<api::GpuJobStatus> {
   using T = api::GpuJobStatus;
   static constexpr auto fields = std::array{field<&T::observed_generation>("observedGeneration"),
@@ -264,7 +321,8 @@ struct Schema<api::GpuJobStatus> {
                                             field<&T::node_names>("nodeNames"),
                                             field<&T::master>("master"),
                                             field<&T::gpus>("gpus"),
-                                            field<&T::explanation>("explanation")};
+                                            field<&T::explanation>("explanation"),
+                                            field<&T::metrics>("metrics")};
 };
 template <>
 struct Schema<api::GpuJob> {

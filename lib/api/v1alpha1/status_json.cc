@@ -125,6 +125,30 @@ Json to_json(const base::Boxed<Explanation>& explanation) {
                         {"sooner", list_or_null(explanation->sooner)}});
 }
 
+Json number_or_null(const std::optional<std::int64_t>& number) {
+  return number ? Json(*number) : Json(nullptr);
+}
+
+Json to_json(const base::Boxed<JobMetricsStatus>& metrics) {
+  if (!metrics) return nullptr;
+  auto values = Json::array();
+  for (const auto& value : metrics->values) {
+    values.push_back(without_nulls({{"name", value.name},
+                                    {"last", value.last},
+                                    {"step", number_or_null(value.last_step)},
+                                    {"min", text_or_null(value.least)},
+                                    {"minStep", number_or_null(value.least_step)},
+                                    {"max", text_or_null(value.greatest)},
+                                    {"maxStep", number_or_null(value.greatest_step)},
+                                    {"count", value.count},
+                                    {"notFinite", number_or_null(value.not_finite)}}));
+  }
+  return without_nulls({{"attempt", metrics->attempt},
+                        {"values", values.empty() ? Json(nullptr) : values},
+                        {"missing", list_or_null(metrics->missing)},
+                        {"otherNames", list_or_null(metrics->other_names)}});
+}
+
 std::string update(const ResourceType& type, const ObjectMeta& metadata, Json status) {
   Json about = {
       {"name", metadata.name}, {"uid", metadata.uid}, {"resourceVersion", metadata.resource_version}};
@@ -160,7 +184,8 @@ std::string status_update(const ObjectMeta& metadata, const GpuJobStatus& status
                  {"nodeNames", text_or_null(status.node_names)},
                  {"master", text_or_null(status.master)},
                  {"gpus", text_or_null(status.gpus)},
-                 {"explanation", to_json(status.explanation)}});
+                 {"explanation", to_json(status.explanation)},
+                 {"metrics", to_json(status.metrics)}});
 }
 
 std::string status_update(const ObjectMeta& metadata, const GpuPoolStatus& status) {

@@ -13,6 +13,7 @@
 #include "planning/job/plan_release.h"
 #include "planning/job/plan_restart.h"
 #include "planning/job/plan_running.h"
+#include "planning/job/record_metrics.h"
 
 namespace gpupool::planning {
 namespace {
@@ -34,9 +35,7 @@ Step plan_deletion(const Observation& seen) {
   return step::RemoveFinalizer{};
 }
 
-}  // namespace
-
-Step plan_job(const Observation& seen) {
+Step plan(const Observation& seen) {
   const auto& status = seen.job.status;
   // Somebody may have removed it, for example with `kubectl replace` and a file without it.
   const bool guarded = seen.job.metadata.deleting() || seen.job.metadata.has_finalizer(api::kLease);
@@ -54,5 +53,9 @@ Step plan_job(const Observation& seen) {
   if (now == state::kRestarting) return plan_restarting(seen);
   return plan_releasing(seen);  // also in an unknown state of a newer operator
 }
+
+}  // namespace
+
+Step plan_job(const Observation& seen) { return record_metrics(seen, plan(seen)); }
 
 }  // namespace gpupool::planning

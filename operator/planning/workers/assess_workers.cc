@@ -14,7 +14,6 @@
 #include "planning/workers/follows_another.h"
 #include "planning/workers/pod_end.h"
 #include "planning/workers/worker_identity.h"
-#include "planning/workers/worker_result.h"
 
 namespace gpupool::planning {
 namespace {
@@ -250,6 +249,10 @@ WorkerView assess_worker(const api::Pod& pod, const std::string& container, std:
   view.message = why_pending(pod, worker);
   view.stuck = view.placed ? lacks_configuration(pod) : is_unschedulable(pod);
   return view;
+}
+
+std::optional<WorkerResult> result_of_worker(const api::Pod& pod, const std::string& container) {
+  return evidence_of(find_container(pod.status.container_statuses, container)).result;
 }
 
 std::int64_t rank_of(const api::Pod& pod) {

@@ -10,6 +10,7 @@
 #include "api/core/node.h"
 #include "api/core/pod.h"
 #include "api/v1alpha1/gpu_job.h"
+#include "planning/workers/worker_result.h"
 
 namespace gpupool::planning {
 
@@ -57,6 +58,10 @@ struct WorkerView {
 //   7. an init container failed for good                          kCrashed
 //   8. otherwise                                                  kPending
 WorkerView assess_worker(const api::Pod& pod, const std::string& container, std::int64_t rank);
+
+// Returns the result that the worker's launcher has left, also if the container was started again; nothing if
+// there is none.
+std::optional<WorkerResult> result_of_worker(const api::Pod& pod, const std::string& container);
 
 // Returns the rank in the name of a StatefulSet's pod ("x-1-12" -> 12); 0 for pods of a Job.
 std::int64_t rank_of(const api::Pod& pod);

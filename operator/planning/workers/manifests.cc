@@ -60,6 +60,12 @@ void wrap_command(Json& container, const api::GpuJob& job, std::int64_t result_b
        "--nproc=" + number(api::gpus_of_each_worker(job.spec)),
        "--master-addr=" + master_address(job, job.status.lease->id), "--master-port=" + number(kMasterPort),
        "--result-bytes=" + number(result_bytes)});
+  if (const auto& metrics = job.spec.metrics; metrics && !metrics->names.empty()) {
+    std::string names;
+    for (const auto& name : metrics->names) names += (names.empty() ? "" : ",") + name;
+    command.push_back("--metrics=" + names);
+    if (!metrics->step_name.empty()) command.push_back("--metric-step=" + metrics->step_name);
+  }
   if (is_gang(job.spec)) {
     command.push_back(std::string("--pod-name=$(") + kPodNameVariable + ")");
     command.push_back("--hold");

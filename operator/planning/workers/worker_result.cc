@@ -19,7 +19,9 @@ struct gpupool::base::json::Schema<gpupool::planning::WorkerResult> {
                                             field<&T::reason>(api::worker_result::kReasonField),
                                             field<&T::message>(api::worker_result::kMessageField),
                                             field<&T::tail>(api::worker_result::kTailField),
-                                            field<&T::finished_at>(api::worker_result::kFinishedAtField)};
+                                            field<&T::finished_at>(api::worker_result::kFinishedAtField),
+                                            field<&T::metrics>(api::worker_result::kMetricsField),
+                                            field<&T::other_metrics>(api::worker_result::kOtherMetricsField)};
 };
 
 namespace gpupool::planning {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/worker_result_format.h"
 
@@ -23,6 +24,8 @@ struct WorkerResult {
   std::string message;
   std::string tail;  // the last output of the command
   std::string finished_at;
+  std::vector<std::string> metrics;  // in the form of kMetricsField
+  std::vector<std::string> other_metrics;
 
   bool interrupted() const { return outcome == api::worker_result::kInterrupted; }
   bool succeeded() const { return outcome == api::worker_result::kExited && exit_code == 0; }

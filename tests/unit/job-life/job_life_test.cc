@@ -38,7 +38,7 @@ TEST(JobLife, OneGpuSucceeds) {
 TEST(JobLife, ASuccessKeepsItsLastLines) {
   for (const int gpus : {1, 2}) {
     World world(gpus, {"a", "b"});
-    world.printed = R"(,"tail":"epoch 9\nloss 0.1")";
+    world.more_result = R"(,"tail":"epoch 9\nloss 0.1")";
     ASSERT_TRUE(world.run());
     EXPECT_EQ(world.job.status.message, "all workers succeeded; last lines:\nepoch 9\nloss 0.1");
     EXPECT_EQ(world.condition("Complete").message, "all workers succeeded");

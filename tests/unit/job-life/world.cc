@@ -280,11 +280,11 @@ void World::check_place(const api::Pod& pod) {
 bool World::end_command(api::Pod& pod) {
   switch (ending(std::stoll(pod.metadata.annotation(kAttempt)), planning::rank_of(pod))) {
     case Ending::kSuccess:
-      pod = ended(std::move(pod), 0, exited_result(0, printed));
+      pod = ended(std::move(pod), 0, exited_result(0, more_result));
       if (of_job(pod) && !phase_follows) pod.status.phase = "Succeeded";
       return true;
     case Ending::kCrash:
-      pod = ended(std::move(pod), 1, exited_result(1));
+      pod = ended(std::move(pod), 1, exited_result(1, more_result));
       if (of_job(pod) && !phase_follows) pod.status.phase = "Failed";
       return true;
     case Ending::kDeleted:

@@ -85,7 +85,8 @@ class World {
 
   // How a rank's command ends; asked once for each pod that runs.
   std::function<Ending(std::int64_t attempt, std::int64_t rank)> ending;
-  std::string printed;  // more fields of the result of a success, such as R"(,"tail":"loss 0.5")"
+  // More fields of the results of commands that end by themselves, as JSON after a comma.
+  std::string more_result;
   // While set, the creation of children fails with this problem.
   std::optional<api::Problem> children_blocked;
   // The server's answer to a dry run before the first lease.
