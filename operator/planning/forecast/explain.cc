@@ -24,9 +24,18 @@ namespace reason = api::reason;
 
 // Together less than 2 KiB of JSON.
 constexpr std::size_t kMostRequest = 64;
-constexpr std::size_t kMostText = 800;
-constexpr std::size_t kMostHead = 300;
+constexpr std::size_t kMostText = 760;
+constexpr std::size_t kMostHead = 240;
 constexpr std::size_t kMostPart = 80;
+
+// Replaces what JSON writes as several bytes.
+std::string plain(std::string text, char instead) {
+  for (auto& byte : text) {
+    if (byte == '"' || byte == '\\') byte = instead;
+    if (static_cast<unsigned char>(byte) < ' ') byte = ' ';
+  }
+  return text;
+}
 
 std::string since_text(const std::optional<base::WallTime>& begin, base::WallTime now) {
   if (!begin || *begin > now) return "";
@@ -39,10 +48,9 @@ std::string told(const api::GpuJobStatus& status) {
 
 std::string ended_text(const api::GpuJob& job) {
   const auto& status = job.status;
-  auto text = status.phase == phase::kSucceeded ? "ended with success" : "failed";
-  auto line = std::string(text);
-  if (status.completion_time) line += " at " + base::to_rfc3339(*status.completion_time);
-  return line + ". " + told(status) + ". It does not run again";
+  std::string text = status.phase == phase::kSucceeded ? "ended with success" : "failed";
+  if (status.completion_time) text += " at " + base::to_rfc3339(*status.completion_time);
+  return text + ", and does not run again. " + told(status);
 }
 
 std::string running_text(const api::GpuJob& job, base::WallTime now) {
@@ -73,8 +81,8 @@ std::string holding_text(const api::GpuJob& job, base::WallTime now) {
 }
 
 std::string retry_text(base::Duration until) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(until).count();
-  return seconds <= 0 ? "now" : "in " + duration_text(std::chrono::seconds(seconds));
+  const auto left = std::chrono::duration_cast<std::chrono::seconds>(until);
+  return left.count() <= 0 ? "now" : "in " + duration_text(left);
 }
 
 // A job without nodes that has no place in the queue.
@@ -106,7 +114,7 @@ std::string head_of(const Question& question) {
     return "is suspended, and has no place in the queue. " + told(status);
   if (question.queue == nullptr) return outside_text(job, question.now);
   const auto where = " in pool " + job.spec.pool;
-  if (question.queue->granted) return "it is its turn" + where + ": it takes nodes now";
+  if (question.queue->granted) return "takes nodes" + where + " now";
   const auto wait = "waits" + since_text(job.metadata.creation_timestamp, question.now) + where + ". ";
   if (question.queue->closed) return wait + told(status);
   if (status.reason != reason::kWaitingForNodes) return wait + told(status);
@@ -175,7 +183,7 @@ bool read_queue(const Question& question, Budget& budget, api::Explanation& answ
 }  // namespace
 
 std::string request_of(const api::GpuJob& job) {
-  return cut_to(job.metadata.annotation(api::kExplain), kMostRequest);
+  return plain(cut_to(job.metadata.annotation(api::kExplain), kMostRequest), '?');
 }
 
 bool is_asked(const api::GpuJob& job) {
@@ -192,7 +200,7 @@ api::Explanation explain(const Question& question, Budget& budget) {
   answer.time = question.now;
   bool too_long = false;
   if (question.queue != nullptr && !question.queue->granted) too_long = read_queue(question, budget, answer);
-  auto text = question.job.metadata.name + " " + shortened(head_of(question), kMostHead);
+  auto text = question.job.metadata.name + " " + shortened(plain(head_of(question), '\''), kMostHead);
   const auto lines = lines_of(answer);
   if (!lines.empty()) text += "\n" + lines;
   if (too_long) text += "\nthe queue is too long to say when the job will likely start";

@@ -12,7 +12,8 @@
 
 namespace gpupool::planning {
 
-// Returns the first 64 bytes of the annotation gpupool.dev/explain, without a part of a character.
+// Returns the first 64 bytes of the annotation gpupool.dev/explain, without a part of a character, with '?'
+// for quotes and backslashes, and spaces for control characters.
 std::string request_of(const api::GpuJob& job);
 
 // True if somebody has asked about the job, and status.explanation does not answer it yet.

@@ -46,9 +46,6 @@ class NodeWorld {
   std::unordered_map<std::string, std::size_t> index_;
 };
 
-// Ends within this time count as one event.
-constexpr auto kTogether = std::chrono::seconds(1);
-
 struct Run {
   std::optional<base::WallTime> start;
   bool cut = false;
@@ -79,7 +76,7 @@ Run run(const QueueSnapshot& queue, Estimates& estimates, Guess guess, base::Wal
     }
     if (ends.empty()) return {};
     at = std::max(at, ends.begin()->first);
-    while (!ends.empty() && ends.begin()->first <= at + kTogether) {
+    while (!ends.empty() && ends.begin()->first <= at) {
       const auto& [job, verdict] = ends.begin()->second;
       world.give_back(*job, verdict);
       ends.erase(ends.begin());

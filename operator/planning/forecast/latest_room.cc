@@ -42,7 +42,8 @@ LatestRoom::LatestRoom(const QueueSnapshot& queue, const WaitingLine::Entry& ent
       shared_(queue.pool->spec.sharing.has_value()),
       named_(!entry.demand().nodes.empty()),
       named_nodes_(entry.demand().nodes.size()),
-      uses_(shared_ ? queue.shared.size() : queue.nodes.size(), false) {
+      uses_(shared_ ? queue.shared.size() : queue.nodes.size(), false),
+      reserves_(uses_) {
   if (shared_) {
     read_shared(queue, entry, drained);
   } else {
@@ -70,6 +71,7 @@ void LatestRoom::read_whole(const QueueSnapshot& queue, const Demand& demand) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto& node = *nodes[i];
     if (!may_use(node, demand) || !gpu_mismatch(node, queue.pool->spec.gpus).empty()) continue;
+    reserves_[i] = true;
     const auto slots = worker_slots(node, demand.gpus_per_worker, demand.needs);
     if (slots <= 0) continue;
     const auto& model = queue.pool->spec.gpus.homogeneous ? node.model : std::string();
@@ -92,6 +94,7 @@ void LatestRoom::read_shared(const QueueSnapshot& queue, const WaitingLine::Entr
     const auto& node = queue.shared[i];
     const bool open = node.unusable.empty() && node.marked && !node.node.leased;
     if (!open || !may_use(node.node, demand) || !suits(node.node, demand.needs)) continue;
+    reserves_[i] = true;
     const auto claim = claim_on(node, need);
     const auto when_left = room_on(drained[i], need);
     if (!claim || when_left <= 0) continue;
@@ -131,9 +134,9 @@ bool LatestRoom::fits(const std::vector<bool>& left, std::size_t others) const {
 
 bool LatestRoom::ever() const { return fits(std::vector<bool>(uses_.size(), true), 0); }
 
-bool LatestRoom::meets(const LatestRoom& other) const {
-  for (std::size_t i = 0; i < uses_.size(); ++i) {
-    if (uses_[i] && other.uses_[i]) return true;
+bool LatestRoom::share_one(const std::vector<bool>& a, const std::vector<bool>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] && b[i]) return true;
   }
   return false;
 }

@@ -24,7 +24,10 @@ class LatestRoom {
   // The most nodes that the job takes.
   std::size_t most_nodes() const { return most_nodes_; }
   // True if both could use the same node.
-  bool meets(const LatestRoom& other) const;
+  bool meets(const LatestRoom& other) const { return share_one(uses_, other.uses_); }
+  // True if one may keep the other waiting: a job that waits reserves all nodes that it tolerates, also those
+  // that are too small for it.
+  bool delays(const LatestRoom& other) const { return share_one(reserves_, other.reserves_); }
 
  private:
   struct Place {
@@ -38,6 +41,7 @@ class LatestRoom {
   void read_whole(const QueueSnapshot& queue, const Demand& demand);
   void read_shared(const QueueSnapshot& queue, const WaitingLine::Entry& entry,
                    const std::vector<SharedNode>& drained);
+  static bool share_one(const std::vector<bool>& a, const std::vector<bool>& b);
   bool fits_in(std::vector<std::int64_t> rooms, std::size_t others) const;
 
   std::int64_t workers_;
@@ -46,7 +50,8 @@ class LatestRoom {
   std::size_t named_nodes_;
   std::size_t most_nodes_ = 0;
   std::vector<Group> groups_;
-  std::vector<bool> uses_;  // by index of the node
+  std::vector<bool> uses_;      // by index of the node
+  std::vector<bool> reserves_;  // the same; contains uses_
 };
 
 }  // namespace gpupool::planning

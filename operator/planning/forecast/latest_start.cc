@@ -104,7 +104,7 @@ class Bound {
     if (time != kNeverEnds) events_.insert(time);
   }
 
-  // Those that may have an effect on the asker, in queue order: their nodes meet its nodes, or those of a job
+  // Those that may have an effect on the asker, in queue order: they may reserve its nodes, or those of a job
   // that has an effect on it.
   std::vector<const WaitingLine::Entry*> relevant() {
     std::vector<const WaitingLine::Entry*> all;
@@ -119,7 +119,7 @@ class Bound {
       grown = false;
       for (const auto& [kind, room] : rooms_) {
         if (concerns.contains(room.get())) continue;
-        if (std::ranges::none_of(concerns, [&](const auto* other) { return room->meets(*other); })) continue;
+        if (std::ranges::none_of(concerns, [&](const auto* other) { return room->delays(*other); })) continue;
         concerns.insert(room.get());
         grown = true;
       }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "planning/nodes/label_match.h"
 #include "tests/unit/planning/builders.h"
 
 namespace gpupool::planning {
