@@ -2,30 +2,10 @@
 #include "logs/attempts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
-#include <string_view>
-
-#include "api/v1alpha1/last_lines.h"
-#include "api/v1alpha1/reasons.h"
 
 namespace gpupool::logs {
 namespace {
-
-constexpr int kDeadline = 124;
-constexpr int kNotTheCommand = 125;
-constexpr int kSignalBase = 128;
-
-// The number after `words`; nothing if it is not there.
-std::optional<int> number_after(std::string_view text, std::string_view words) {
-  const auto at = text.find(words);
-  if (at == std::string_view::npos) return std::nullopt;
-  text.remove_prefix(at + words.size());
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || number < 0 || number > 255) return std::nullopt;
-  return number;
-}
 
 bool is_older(const WorkerPod& a, const WorkerPod& b) {
   return a.metadata.creation_timestamp < b.metadata.creation_timestamp;
@@ -92,17 +72,6 @@ std::vector<std::int64_t> wanted_leases(const std::map<std::int64_t, Attempt>& a
 RankChoice wanted_ranks(const Attempt& attempt, const Wanted& wanted) {
   if (wanted.ranks.empty()) return usual_ranks(attempt.failed_ranks(), wanted.max_streams);
   return limited(wanted.ranks, wanted.max_streams);
-}
-
-int exit_code_of(const api::GpuJob& job) {
-  if (job.status.phase == api::phase::kSucceeded) return 0;
-  if (job.status.reason == api::reason::kDeadlineExceeded) return kDeadline;
-  const auto message = api::without_last_lines(job.status.message);
-  for (const std::string_view words : {"exited with code ", "ended with code "}) {
-    if (const auto code = number_after(message, words); code && *code > 0) return *code;
-  }
-  if (const auto signal = number_after(message, "killed by signal ")) return kSignalBase + *signal;
-  return kNotTheCommand;
 }
 
 }  // namespace gpupool::logs

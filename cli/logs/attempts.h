@@ -55,8 +55,4 @@ std::vector<std::int64_t> wanted_leases(const std::map<std::int64_t, Attempt>& a
 
 RankChoice wanted_ranks(const Attempt& attempt, const Wanted& wanted);
 
-// The exit code of a job that is over: 0 if it succeeded, else that of the worker that failed (128 + n if
-// signal n killed it), 124 if its time was over, 125 if it failed for another reason.
-int exit_code_of(const api::GpuJob& job);
-
 }  // namespace gpupool::logs

@@ -2,16 +2,16 @@
 #include "logs/logs_command.h"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <utility>
 
 #include "command/exit_code.h"
+#include "jobs/outcome.h"
 #include "logs/job_watch.h"
 #include "logs/log_follower.h"
+#include "objects/job.h"
 #include "screen/plain_text.h"
 
 namespace gpupool::logs {
@@ -20,13 +20,6 @@ namespace {
 constexpr std::int64_t kMaxStreams = 200;
 constexpr std::int64_t kMostStreams = 10'000;
 constexpr std::int64_t kMostLines = 1'000'000'000;
-
-bool has_colours() {
-  const char* const term = std::getenv("TERM");
-  const char* const none = std::getenv("NO_COLOR");
-  return ::isatty(STDOUT_FILENO) == 1 && (none == nullptr || *none == 0) &&
-         (term == nullptr || std::string(term) != "dumb");
-}
 
 // Each stream is a connection.
 void allow_many_files() {
@@ -84,6 +77,9 @@ class Logs final : public command::Command {
       if (!made) return tl::unexpected<base::Error>(made.error());
       filter = std::move(*made);
     }
+    auto name = objects::job_name(job_);
+    if (!name) return tl::unexpected<base::Error>(name.error());
+    job_ = std::move(*name);
     const auto session = context.session();
     if (!session) return tl::unexpected<base::Error>(session.error());
     auto picture = take_picture((*session)->client(), {(*session)->ns(), job_}, context.stop);
@@ -92,8 +88,8 @@ class Logs final : public command::Command {
     if (!options) return tl::unexpected<base::Error>(options.error());
     if (options->wanted.max_streams > kMaxStreams) allow_many_files();
 
-    ScreenWriter screen(context.out, context.err, style(picture->job, *options), std::move(filter),
-                        !raw_ && (follow_ || all_attempts_));
+    ScreenWriter screen(context.out, context.err, style(picture->job, *options, context.terminal.colour),
+                        std::move(filter), !raw_ && (follow_ || all_attempts_));
     const auto end = show(**session, std::move(*picture), std::move(*options), screen, context.stop);
     if (!end) return tl::unexpected<base::Error>(end.error());
     return exit_code_of_end(*end, context);
@@ -132,12 +128,12 @@ class Logs final : public command::Command {
     return options;
   }
 
-  TextStyle style(const api::GpuJob& job, const FollowOptions& options) const {
+  TextStyle style(const api::GpuJob& job, const FollowOptions& options, bool colours) const {
     const auto workers = api::worker_count(job.spec);
     return {.ranks = workers > 1 && options.wanted.ranks.size() != 1,
             .rank_width = static_cast<int>(std::to_string(workers - 1).size()),
             .timestamps = timestamps_,
-            .colours = !raw_ && has_colours(),
+            .colours = !raw_ && colours,
             .raw = raw_};
   }
 
@@ -177,7 +173,9 @@ class Logs final : public command::Command {
                                                   screen::plain_text(status.phase + ", " + status.reason) +
                                                   (attempt_ ? ", and no pod is of that attempt" : ""));
     }
-    if (exit_ && end.job_over) return exit_code_of(end.job);
+    if (exit_ && end.job_over) {
+      return end.job.finished() ? jobs::outcome_code(end.job) : exit_code::kNotTheCommand;
+    }
     return end.complete ? exit_code::kGood : exit_code::kError;
   }
 

@@ -7,6 +7,15 @@
 #include "logs/line_assembler.h"
 
 namespace gpupool::logs {
+namespace {
+
+// Of a log that brings lines more often than kOften, several are read at once: to wake a thread for each
+// costs more than to read it. Less than LogFollower's window, so that the order does not suffer.
+constexpr std::chrono::milliseconds kPause{40};
+constexpr std::chrono::milliseconds kOften{100};
+constexpr std::chrono::milliseconds kAtOnce{2};  // pieces so near to each other were there already
+
+}  // namespace
 
 void FactsBox::set(WorkerFacts facts) {
   const base::MutexLock lock(mutex_);
@@ -64,8 +73,15 @@ base::Result<void> RankReader::read(const Open& open, const WorkerFacts& facts, 
                                },
                            .on_note = [&](std::string_view text) { note = text; }},
                           options_.raw);
-  const auto end = fetch_(
-      options_.pod, log_options(open), [&](std::string_view piece) { return assembler.feed(piece); }, stop);
+  base::SteadyTime last_piece{};
+  const auto on_piece = [&](std::string_view piece) {
+    const bool more = assembler.feed(piece);
+    const auto gap = clock_.now() - last_piece;
+    if (more && open.follow && gap > kAtOnce && gap < kPause + kOften) clock_.sleep_for(kPause, stop);
+    last_piece = clock_.now();
+    return more;
+  };
+  const auto end = fetch_(options_.pod, log_options(open), on_piece, stop);
   const bool after_end = open.previous || facts.state.output == Output::kEnded;
   if (!stopped) assembler.finish(end.has_value() && after_end);
 

@@ -1,34 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kubectl gpupool logs on real kubelets: every line once and in order per rank, whatever breaks."""
+"""kubectl gpupool logs on real kubelets."""
 
-import collections
-import os
-import re
 import subprocess
-import threading
 import time
 
 from tests.kit.operator_case import OperatorCase
 from tests.kit.paths import cli_binary
 from tests.kit.waiting import wait_for
-
-# How often the API server is killed while the numbered lines are printed.
-KILLS = int(os.environ.get("LOG_KILLS") or 3)
-LINE = re.compile(r" *(\d+) \| n (\d+) (\d+)$")
-# Ranks print numbered lines. Rank 2 crashes in attempts 0 and 1. In attempt 2, rank 1 prints more than a log may have
-# (1 MiB), so that its kubelet rotates it.
-NUMBERS = r"""
-i=0
-while [ $i -lt {lines} ]; do
-  echo "n $GPUPOOL_ATTEMPT $i"
-  i=$((i + 1))
-  if [ "$RANK-$i" = 2-30 ] && [ $GPUPOOL_ATTEMPT -lt 2 ]; then exit 3; fi
-  if [ "$GPUPOOL_ATTEMPT-$RANK-$i" = 2-1-50 ]; then
-    j=0; while [ $j -lt 200 ]; do printf '%06000d\n' $j; j=$((j + 1)); done
-  fi
-  sleep 0.05
-done
-"""
 
 
 class LogsTest(OperatorCase):
@@ -38,57 +16,11 @@ class LogsTest(OperatorCase):
     def logs(self, *arguments):
         return subprocess.run(self.command(*arguments), capture_output=True, text=True, timeout=120, check=False)
 
-    def follow(self, *arguments):
-        """Lines of the output, as they come, and the process."""
-        process = subprocess.Popen(self.command("-f", *arguments), text=True,  # pylint: disable=consider-using-with
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.addCleanup(process.kill)
-        lines, notes = [], []
-        threads = [threading.Thread(target=lambda pipe=pipe, into=into: into.extend(pipe))
-                   for pipe, into in ((process.stdout, lines), (process.stderr, notes))]
-        for thread in threads:
-            thread.start()
-        return process, lines, notes, threads
-
     def gang(self, name, script, **spec):
         return self.submit(name, script, gpus=3, rendezvous="None", **spec)
 
-    def restart_server(self):
-        self.lab.cluster.verb("stop-server", "apiserver")
-        self.lab.cluster.verb("start-server", "apiserver")
-
-    def test_every_line_once_over_breaks_crashes_and_rotation(self):
-        lines = 150 + 60 * KILLS
-        job = self.gang("numbers", NUMBERS.replace("{lines}", str(lines)), backoffLimit=5)
-        process, shown, notes, threads = self.follow("numbers", "--all", "--exit")
-        for kill in range(KILLS):
-            seen = len(shown)
-            wait_for("more lines", lambda seen=seen: len(shown) > seen + 30 or process.poll() is not None)
-            if kill == KILLS // 2:
-                self.lab.cluster.verb("stop-node", "nb")
-                self.lab.cluster.verb("start-node", "nb")
-            self.restart_server()
-        job.wait_condition("Complete")
-        self.assertEqual(0, process.wait(120), "".join(notes))
-        for thread in threads:
-            thread.join()
-        numbers = collections.defaultdict(list)
-        for match in filter(None, map(LINE.match, shown)):
-            rank, attempt, number = map(int, match.groups())
-            numbers[attempt, rank].append(number)
-        told = "".join(notes) + str({key: len(value) for key, value in numbers.items()})
-        for rank in range(3):
-            self.assertEqual(list(range(lines)), numbers[2, rank], f"rank {rank}\n{told}")
-        for attempt in range(2):
-            self.assertEqual(list(range(30)), numbers[attempt, 2], f"attempt {attempt}\n{told}")
-            for rank in range(2):  # these were stopped somewhere
-                got = numbers[attempt, rank]
-                self.assertEqual(list(range(len(got))), got, f"attempt {attempt}, rank {rank}\n{told}")
-        self.assertNotIn("missing", told)
-        self.assertEqual(200, sum(re.fullmatch(r" *1 \| \d{6000}\n", line) is not None for line in shown))
-
     def test_a_worker_that_holds_its_result_shows_its_output(self):
-        job = self.gang("early", 'echo "output of $RANK"; [ $RANK != 0 ] && sleep 3600')
+        job = self.gang("early", 'echo "output of $RANK"; [ $RANK = 0 ] || sleep 3600')
         wait_for("rank 0 to hold", lambda: any(
             c["restartCount"] for p in job.pods() if p["metadata"]["name"].endswith("-0")
             for c in p["status"].get("containerStatuses", [])), detail=job.show)
