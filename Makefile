@@ -14,16 +14,16 @@ help: ## show this list
 deps: ## install the Debian packages of deps/packages.txt (as root)
 	@deps/install
 
-build: deps ## build the programs: operator, device plugin, launcher and preflight, in build/bin
+build: deps ## build the programs: operator, device plugin, launcher, preflight and command line, in build/bin
 	@cmake --preset release
-	@cmake --build --preset release --target gpupool-operator gpupool-device-plugin gpupool-launch gpupool-preflight
+	@cmake --build --preset release --target gpupool-operator gpupool-device-plugin gpupool-launch gpupool-preflight kubectl-gpupool
 
 images: build ## make the container images, as archives in build/images
 	@deploy/images/build
 
-package: deps ## make the Debian package of gpupool-preflight, in build/packages
+package: deps ## make the Debian packages of gpupool-preflight and kubectl-gpupool, in build/packages
 	@cmake --preset release
-	@cmake --build --preset release --target gpupool-preflight
+	@cmake --build --preset release --target gpupool-preflight kubectl-gpupool
 	@cd build && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct || echo 0)} cpack -G DEB
 
 demo: build ## run the examples on a cluster of three nodes; KEEP=1 leaves it up

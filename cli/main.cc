@@ -3,13 +3,49 @@
 
 #include <cerrno>
 #include <iostream>
+#include <string_view>
 
 #include "base/stop_signals.h"
 #include "command/program.h"
+#include "general/complete.h"
+#include "general/doctor.h"
+#include "general/manual.h"
 #include "general/version.h"
 #include "jobs/commands.h"
 #include "logs/logs_command.h"
 #include "net/curl_transport.h"
+#include "nodes/commands.h"
+#include "submit/run.h"
+
+namespace gpupool {
+namespace {
+
+// In the order of the help.
+void add_commands(command::Registry& registry) {
+  static constexpr char kJobs[] = "Jobs";
+  for (const auto make : {submit::make_run, jobs::make_list, jobs::make_queue, jobs::make_describe,
+                          jobs::make_wait, logs::make_logs, jobs::make_cancel, jobs::make_suspend,
+                          jobs::make_resume, jobs::make_retry, jobs::make_priority, jobs::make_shell}) {
+    registry.add(kJobs, make());
+  }
+  static constexpr char kNodes[] = "GPUs and nodes";
+  for (const auto make : {nodes::make_top, nodes::make_drain, nodes::make_undrain})
+    registry.add(kNodes, make());
+  static constexpr char kProgram[] = "About this program";
+  registry.add(kProgram, general::make_doctor(GPUPOOL_VERSION));
+  registry.add(kProgram, general::make_completion());
+  registry.add(kProgram, general::make_version(GPUPOOL_VERSION));
+  registry.add(kProgram, general::make_manual(GPUPOOL_VERSION));
+}
+
+// kubectl completes by a program of this name, a link to this one; completion scripts by a first word.
+bool is_asked_to_complete(int argc, char** argv) {
+  const std::string_view self = argc > 0 ? argv[0] : "";
+  return self.substr(self.rfind('/') + 1) == "kubectl_complete-gpupool";
+}
+
+}  // namespace
+}  // namespace gpupool
 
 int main(int argc, char** argv) {
   using namespace gpupool;
@@ -18,18 +54,17 @@ int main(int argc, char** argv) {
   const base::StopSignals signals(stop);
   const net::CurlGlobal curl;
   base::SystemClock clock;
-
   command::Registry registry;
-  static constexpr char kJobs[] = "Jobs";
-  for (const auto make :
-       {jobs::make_list, jobs::make_queue, jobs::make_describe, jobs::make_wait, jobs::make_cancel,
-        jobs::make_suspend, jobs::make_resume, jobs::make_retry, jobs::make_priority}) {
-    registry.add(kJobs, make());
-  }
-  registry.add(kJobs, logs::make_logs());
-  registry.add("About this program", general::make_version(GPUPOOL_VERSION));
+  add_commands(registry);
 
-  const int code = command::run_program(registry, {argv + 1, argv + argc},
+  std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const bool first_word = !words.empty() && words.front() == "__complete";
+  if (first_word || is_asked_to_complete(argc, argv)) {
+    if (first_word) words.erase(words.begin());
+    std::cout << general::completions(registry, words, clock) << std::flush;
+    return 0;
+  }
+  const int code = command::run_program(registry, words,
                                         {std::cin, std::cout, std::cerr, screen::terminal_of(STDOUT_FILENO),
                                          isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1},
                                         clock, stop.get_token());

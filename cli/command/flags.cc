@@ -148,6 +148,20 @@ void Flags::arguments(const std::string& name, std::vector<std::string>& values,
   note(name, {.help = help, .offer = offer, .is_argument = true, .required = true, .many = true});
 }
 
+void Flags::word_argument(const std::string& name, std::string& value, const std::vector<std::string>& words,
+                          const std::string& help) {
+  parser_->app.add_option(name, value, help)->required()->check([words](const std::string& text) {
+    return check_word(text, words);
+  });
+  std::string shown;
+  for (const std::string& word : words) shown += (shown.empty() ? "" : ", ") + word;
+  note(name, {.help = help + ": " + shown,
+              .offer = Offer::kWords,
+              .words = words,
+              .is_argument = true,
+              .required = true});
+}
+
 void Flags::number_argument(const std::string& name, std::int64_t& value, const std::string& help,
                             std::int64_t least, std::int64_t most) {
   parser_->app.add_option(name, value, help)->required()->check([least, most](const std::string& text) {

@@ -61,6 +61,8 @@ class Flags {
   void optional_argument(const std::string& name, std::string& value, const std::string& help, Offer offer);
   void arguments(const std::string& name, std::vector<std::string>& values, const std::string& help,
                  Offer offer);
+  void word_argument(const std::string& name, std::string& value, const std::vector<std::string>& words,
+                     const std::string& help);
   void number_argument(const std::string& name, std::int64_t& value, const std::string& help,
                        std::int64_t least, std::int64_t most);
 

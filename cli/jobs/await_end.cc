@@ -42,7 +42,8 @@ base::Result<int> await_end(command::Context& context, command::Session& session
                                 : "the API server cannot be reached, trying on: " + screen::plain_text(why))
                 << std::endl;
   };
-  const auto followed = follow_job(session, options.name, options.uid, on_state, on_away, deadline.token());
+  const auto followed =
+      follow_job(session, {session.ns(), options.name}, options.uid, on_state, on_away, deadline.token());
   if (code) return *code;
   if (deadline.expired()) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*options.timeout);

@@ -17,5 +17,6 @@ std::unique_ptr<command::Command> make_suspend();
 std::unique_ptr<command::Command> make_resume();
 std::unique_ptr<command::Command> make_retry();
 std::unique_ptr<command::Command> make_priority();
+std::unique_ptr<command::Command> make_shell();
 
 }  // namespace gpupool::jobs

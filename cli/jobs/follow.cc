@@ -49,12 +49,12 @@ tl::unexpected<base::Error> gone(const std::string& name, const char* how) {
 
 class Following {
  public:
-  Following(command::Session& session, const std::string& name, std::string uid, const OnState& on_state)
-      : session_(session), name_(name), uid_(std::move(uid)), on_state_(on_state) {}
+  Following(command::Session& session, const api::ObjectKey& key, std::string uid, const OnState& on_state)
+      : session_(session), key_(key), uid_(std::move(uid)), on_state_(on_state) {}
 
   // One read and one watch. True if the end was reached.
   base::Result<bool> once(const std::stop_token& stop) {
-    auto job = kube::get<api::GpuJob>(session_.client(), {session_.ns(), name_}, stop);
+    auto job = kube::get<api::GpuJob>(session_.client(), key_, stop);
     if (!job) return tl::unexpected<base::Error>(job.error());
     if (auto goes_on = take(*job); !goes_on || !*goes_on) return ended(goes_on);
     base::Result<bool> goes_on = true;
@@ -63,7 +63,7 @@ class Following {
       if (!event) {
         goes_on = tl::unexpected<base::Error>(event.error());
       } else if (event->type == "DELETED") {
-        goes_on = gone(name_, "was deleted");
+        goes_on = gone(key_.name, "was deleted");
       } else if (event->type == "ERROR") {
         return false;  // the version is too old: read again
       } else if (event->type != "BOOKMARK") {
@@ -72,8 +72,8 @@ class Following {
       return goes_on && *goes_on;
     };
     const auto watched = session_.client().watch(
-        api::GpuJob::kType, session_.ns(),
-        {.field_selector = "metadata.name=" + name_, .resource_version = job->metadata.resource_version},
+        api::GpuJob::kType, key_.ns,
+        {.field_selector = "metadata.name=" + key_.name, .resource_version = job->metadata.resource_version},
         on_line, stop);
     if (!goes_on || !*goes_on) return ended(goes_on);
     if (!watched) return tl::unexpected<base::Error>(watched.error());
@@ -88,19 +88,20 @@ class Following {
 
   base::Result<bool> take(const api::GpuJob& job) {
     if (uid_.empty()) uid_ = job.metadata.uid;
-    if (job.metadata.uid != uid_) return gone(name_, "was deleted; there is another one of this name now");
+    if (job.metadata.uid != uid_)
+      return gone(key_.name, "was deleted; there is another one of this name now");
     return on_state_(job);
   }
 
   command::Session& session_;
-  const std::string& name_;
+  const api::ObjectKey& key_;
   std::string uid_;
   const OnState& on_state_;
 };
 
 }  // namespace
 
-base::Result<void> follow_job(command::Session& session, const std::string& name, std::string uid,
+base::Result<void> follow_job(command::Session& session, const api::ObjectKey& key, std::string uid,
                               const OnState& on_state, const OnAway& on_away, const std::stop_token& stop) {
   using std::chrono::seconds;
   base::Backoff backoff(
@@ -110,7 +111,7 @@ base::Result<void> follow_job(command::Session& session, const std::string& name
     if (std::exchange(away, false)) on_away("");
     return on_state(job);
   };
-  Following following(session, name, std::move(uid), noting);
+  Following following(session, key, std::move(uid), noting);
   while (true) {
     const auto end = following.once(stop);
     if (stop.stop_requested()) return base::fail(ErrorCode::kCancelled, "stopped");

@@ -19,7 +19,7 @@ using OnAway = std::function<void(const std::string& why)>;
 // Follows one job by a watch, over lost connections and restarts of the API server, until on_state returns
 // false (success), the job is gone or replaced by another one of its name (kNotFound), the server refuses
 // (403, 401, ...), or stop is requested (kCancelled). uid: of the job; empty: that of the first state.
-base::Result<void> follow_job(command::Session& session, const std::string& name, std::string uid,
+base::Result<void> follow_job(command::Session& session, const api::ObjectKey& key, std::string uid,
                               const OnState& on_state, const OnAway& on_away, const std::stop_token& stop);
 
 }  // namespace gpupool::jobs

@@ -2,13 +2,13 @@
 #include "jobs/story.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
 #include "api/v1alpha1/names.h"
 #include "base/rfc3339.h"
 #include "command/duration.h"
+#include "jobs/worker_pods.h"
 #include "objects/phase.h"
 #include "screen/plain_text.h"
 #include "screen/table.h"
@@ -71,17 +71,6 @@ std::string attempts_of(const api::GpuJob& job) {
          std::to_string(job.spec.backoff_limit) + " forgiven crashes used";
 }
 
-// "x-1-12" -> 12; pods of a Job have rank 0.
-std::int64_t rank_of_pod(const api::Pod& pod) {
-  const bool of_set =
-      std::any_of(pod.metadata.owner_references.begin(), pod.metadata.owner_references.end(),
-                  [](const auto& owner) { return owner.controller && owner.kind == "StatefulSet"; });
-  std::int64_t rank = 0;
-  const std::string& name = pod.metadata.name;
-  if (of_set) std::from_chars(name.data() + name.rfind('-') + 1, name.data() + name.size(), rank);
-  return rank;
-}
-
 std::string state_of(const api::Pod& pod) {
   if (pod.metadata.deleting()) return "Terminating";
   for (const auto* all : {&pod.status.init_container_statuses, &pod.status.container_statuses}) {
@@ -100,11 +89,11 @@ std::string workers_table(const Story& story, base::WallTime now, const screen::
   auto pods = *story.pods;
   if (pods.empty()) return "";
   std::sort(pods.begin(), pods.end(), [](const api::Pod& a, const api::Pod& b) {
-    return std::pair(rank_of_pod(a), a.metadata.name) < std::pair(rank_of_pod(b), b.metadata.name);
+    return std::pair(rank_of_worker(a), a.metadata.name) < std::pair(rank_of_worker(b), b.metadata.name);
   });
   screen::Table table({{"  RANK"}, {"POD", 12}, {"NODE", 12}, {"STATE"}, {"AGE"}});
   for (const auto& pod : pods) {
-    table.add({{"  " + std::to_string(rank_of_pod(pod))},
+    table.add({{"  " + std::to_string(rank_of_worker(pod))},
                {pod.metadata.name},
                {pod.spec.node_name},
                {state_of(pod), objects::colour_of_phase(pod.status.phase)},

@@ -17,7 +17,7 @@ EPOCH = "1700000000"
 
 def pack(folder):
     """Path of the package, made in `folder` from what was built."""
-    subprocess.run(["cpack", "-G", "DEB", "-B", folder, "--config", os.path.join(build.BUILD, "CPackConfig.cmake")], check=True,
+    subprocess.run(["cpack", "-G", "DEB", "-D", "CPACK_COMPONENTS_ALL=preflight", "-B", folder, "--config", os.path.join(build.BUILD, "CPackConfig.cmake")], check=True,
                    stdout=subprocess.DEVNULL, env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH}, cwd=folder)
     found = glob.glob(os.path.join(folder, "*.deb"))
     if len(found) != 1:
