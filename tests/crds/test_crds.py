@@ -161,7 +161,7 @@ class KubectlTest(CrdTest):
 
     def test_columns(self):
         self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS REASON AGE", self.columns("gjob"))
-        self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS REASON AGE MASTER",
+        self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS REASON AGE MASTER PRIORITY CREATED NAMESPACE",
                          self.columns("gjob", "-o", "wide"))
         self.assertEqual("NAME READY NODES NODES-READY NODES-LEASED NODES-AVAILABLE GPUS GPUS-AVAILABLE SLICES "
                          "SLICES-FREE QUEUED RUNNING AGE", self.columns("gpool"))
