@@ -30,7 +30,8 @@ struct Shape {
   bool wide = false;
 };
 
-screen::Table table_of(const std::vector<JobRow>& jobs, const Shape& shape) {
+// Takes the texts of the jobs: there may be ten thousand.
+screen::Table table_of(std::vector<JobRow> jobs, const Shape& shape) {
   std::vector<screen::Column> columns;
   if (shape.all_namespaces) columns.push_back({"NAMESPACE"});
   for (const char* title : {"NAME", "PHASE", "POOL", "GPUS"}) columns.push_back({title});
@@ -42,17 +43,18 @@ screen::Table table_of(const std::vector<JobRow>& jobs, const Shape& shape) {
   }
   columns.push_back({"AGE"});
   screen::Table table(std::move(columns));
-  for (const JobRow& job : jobs) {
+  for (JobRow& job : jobs) {
     std::vector<screen::Cell> cells;
-    if (shape.all_namespaces) cells.push_back({job.ns});
-    cells.push_back({job.name});
-    cells.push_back({job.phase, objects::colour_of_phase(job.phase)});
-    for (const auto& text : {job.pool, job.gpus, job.nodes, job.reason}) cells.push_back({text});
+    if (shape.all_namespaces) cells.push_back({std::move(job.ns)});
+    cells.push_back({std::move(job.name)});
+    const auto colour = objects::colour_of_phase(job.phase);
+    cells.push_back({std::move(job.phase), colour});
+    for (auto* text : {&job.pool, &job.gpus, &job.nodes, &job.reason}) cells.push_back({std::move(*text)});
     if (shape.wide) {
       for (const auto number : {job.attempts, job.priority}) cells.push_back({std::to_string(number)});
-      cells.push_back({job.master});
+      cells.push_back({std::move(job.master)});
     }
-    cells.push_back({job.age});
+    cells.push_back({std::move(job.age)});
     table.add(std::move(cells));
   }
   return table;
@@ -92,7 +94,7 @@ class List final : public command::Command {
           !phases->empty() && std::find(phases->begin(), phases->end(), job.phase) == phases->end();
       return other_phase || (!pool_.empty() && job.pool != pool_);
     });
-    print(*jobs, ns, context);
+    print(std::move(*jobs), ns, context);
     return command::exit_code::kGood;
   }
 
@@ -122,7 +124,7 @@ class List final : public command::Command {
     return chosen;
   }
 
-  void print(const std::vector<JobRow>& jobs, const std::string& ns, command::Context& context) const {
+  void print(std::vector<JobRow> jobs, const std::string& ns, command::Context& context) const {
     if (output_ == "json" || output_ == "yaml") {
       auto items = nlohmann::ordered_json::array();
       for (const JobRow& job : jobs) items.push_back(json_of_row(job));
@@ -136,7 +138,7 @@ class List final : public command::Command {
     } else if (jobs.empty()) {
       context.err << "No jobs found" << (ns.empty() ? "" : " in " + ns + " namespace") << ".\n";
     } else {
-      context.out << table_of(jobs, {all_namespaces_, output_ == "wide"}).text(context.terminal);
+      context.out << table_of(std::move(jobs), {all_namespaces_, output_ == "wide"}).text(context.terminal);
     }
   }
 

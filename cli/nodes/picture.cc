@@ -20,6 +20,7 @@ constexpr std::int64_t kBarCells = 10;
 // The plugin reports once a minute at least.
 constexpr std::chrono::minutes kStale{2};
 constexpr std::int64_t kHot = 85;
+constexpr std::string_view kVendor = "NVIDIA-";  // says nothing
 
 bool is_sick(const SeenGpu& gpu) { return gpu.health != "Healthy"; }
 
@@ -74,7 +75,7 @@ std::string with_unit(const std::optional<std::int64_t>& value, const char* unit
 std::string memory_of(const SeenGpu& gpu) {
   if (gpu.memory_mib <= 0) return "";
   return (gpu.usage.memory_used_mib ? gib(*gpu.usage.memory_used_mib) : "?") + "/" + gib(gpu.memory_mib) +
-         " GiB";
+         "G";
 }
 
 std::vector<Cell> cells_of(const SeenNode& node, const SeenGpu& gpu) {
@@ -89,14 +90,14 @@ std::vector<Cell> cells_of(const SeenNode& node, const SeenGpu& gpu) {
                          : std::nullopt;
   return {{node.metadata.name},
           {std::to_string(gpu.index)},
-          {gpu.model},
+          {gpu.model.starts_with(kVendor) ? gpu.model.substr(kVendor.size()) : gpu.model},
           {bar(gpu), is_sick(gpu) ? Colour::kRed
                      : used       ? Colour::kGreen
                                   : Colour::kFaint},
           {with_unit(utilization, "%"), busy},
           {memory_of(gpu)},
-          {with_unit(usage.temperature_celsius, " C"), heat},
-          {with_unit(watts, " W")},
+          {with_unit(usage.temperature_celsius, "C"), heat},
+          {with_unit(watts, "W")},
           {pods_of(gpu), is_sick(gpu) ? Colour::kRed : Colour::kNone}};
 }
 
@@ -152,13 +153,13 @@ std::string picture(const std::string& title, const std::vector<SeenNode>& nodes
                     const screen::Terminal& terminal) {
   screen::Table table({{"NODE", 6},
                        {"GPU"},
-                       {"MODEL", 6},
+                       {"MODEL", 5},
                        {"SLICES"},
                        {"UTIL"},
                        {"MEMORY"},
                        {"TEMP"},
                        {"POWER"},
-                       {"PODS", 8}});
+                       {"PODS", 14}});
   for (const SeenNode& node : nodes) {
     for (const SeenGpu& gpu : node.status.gpus) table.add(cells_of(node, gpu));
   }

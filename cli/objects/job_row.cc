@@ -3,6 +3,8 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "api/v1alpha1/gpu_job.h"
@@ -39,18 +41,21 @@ base::Result<std::vector<JobRow>> list_jobs(kube::Client& client, const std::str
                       "the definition of GpuJob in this cluster is older than this program and does not list "
                       "namespaces: choose one with -n, or upgrade gpupool in the cluster");
   }
-  std::vector<JobRow> jobs(table->rows.size());
-  for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i].ns = ns;
-  for (const TextColumn& text : kTexts) {
-    const auto column = table->column(text.name);
-    for (std::size_t i = 0; column && i < jobs.size(); ++i)
-      jobs[i].*text.member = std::move(table->rows[i][*column]);
-  }
   const auto attempts = table->column("Attempts");
   const auto priority = table->column("Priority");
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (attempts) jobs[i].attempts = number(table->rows[i][*attempts]);
-    if (priority) jobs[i].priority = number(table->rows[i][*priority]);
+  std::array<std::optional<std::size_t>, kTexts.size()> columns;
+  for (std::size_t i = 0; i < kTexts.size(); ++i) columns.at(i) = table->column(kTexts.at(i).name);
+  std::vector<JobRow> jobs;
+  jobs.reserve(table->rows.size());
+  for (auto& row : table->rows) {
+    JobRow& job = jobs.emplace_back();
+    job.ns = ns;
+    if (attempts) job.attempts = number(row[*attempts]);
+    if (priority) job.priority = number(row[*priority]);
+    for (std::size_t i = 0; i < kTexts.size(); ++i) {
+      if (columns.at(i)) job.*kTexts.at(i).member = std::move(row[*columns.at(i)]);
+    }
+    row = {};  // of ten thousand
   }
   return jobs;
 }

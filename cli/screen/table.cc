@@ -30,6 +30,7 @@ void Table::add(std::vector<Cell> cells) {
 
 std::vector<std::size_t> Table::widths(std::size_t limit) const {
   std::vector<std::size_t> wide;
+  wide.reserve(columns_.size());
   for (const Column& column : columns_) wide.push_back(width(column.title));
   for (const auto& row : rows_) {
     for (std::size_t i = 0; i < row.size(); ++i) wide[i] = std::max(wide[i], width(row[i].text));

@@ -277,6 +277,12 @@ void World::check_place(const api::Pod& pod) {
     broken.push_back("a worker of " + id + " started where nothing is reserved for it");
 }
 
+// A StatefulSet may have created another pod with this name.
+bool World::is_there(const api::Pod& seen) const {
+  const auto found = pods.find(seen.metadata.name);
+  return found != pods.end() && found->second->metadata.uid == seen.metadata.uid;
+}
+
 bool World::end_command(api::Pod& pod) {
   switch (ending(std::stoll(pod.metadata.annotation(kAttempt)), planning::rank_of(pod))) {
     case Ending::kSuccess:

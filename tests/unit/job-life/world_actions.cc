@@ -347,12 +347,6 @@ JobActions::Made World::create_children() {
   return {.complete = true};
 }
 
-// A StatefulSet may have created another pod with this name.
-bool World::is_there(const api::Pod& seen) const {
-  const auto found = pods.find(seen.metadata.name);
-  return found != pods.end() && found->second->metadata.uid == seen.metadata.uid;
-}
-
 void World::release(const api::Pod& seen) {
   const auto& name = seen.metadata.name;
   write([&] {

@@ -228,6 +228,8 @@ TEST_F(ManagerElectionTest, OnlyALeaderPreparesAndItDoesBeforeItsControllersStar
   manager_.set_preparation([this](const std::stop_token&) { diary_.note("prepared"); });
   synced_ = true;
   auto result = run();
+  ASSERT_TRUE(diary_.wait_for("cache starts"));
+  ASSERT_TRUE(diary_.wait_for("events starts"));
   ASSERT_TRUE(diary_.wait_for("gate starts"));
   let_it_poll();
   ASSERT_TRUE(clock_.wait_for_deadline(clock_.now() + milliseconds(50)));
