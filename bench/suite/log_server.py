@@ -40,7 +40,8 @@ def pod(rank: int) -> dict[str, Any]:
 class Server:
     def __init__(self, ranks: int, rate: float) -> None:
         self.ranks, self.rate = ranks, rate
-        self.numbers: dict[asyncio.StreamWriter, int] = {}
+        self.writers: dict[asyncio.StreamWriter, str] = {}  # open logs and their pods
+        self.numbers: dict[str, int] = {}  # of the next line of a pod; a log that is opened again goes on
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -50,7 +51,7 @@ class Server:
                 if "/log?" in target or "watch=true" in target:
                     writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n")
                     if "/log?" in target:
-                        self.numbers[writer] = 0
+                        self.writers[writer] = target.split("/log?")[0]
                     await reader.read()
                     break
                 text = json.dumps(self.answer(target)).encode()
@@ -59,7 +60,7 @@ class Server:
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
-            self.numbers.pop(writer, None)
+            self.writers.pop(writer, None)
             writer.close()
 
     def answer(self, target: str) -> dict[str, Any]:
@@ -73,17 +74,18 @@ class Server:
         loop = asyncio.get_running_loop()
         turn, begin = 0, loop.time()
         while True:
-            writers = list(self.numbers)
+            writers = list(self.writers)
             share = max(1, len(writers) // 20)
             for at in range(0, len(writers), share):
                 stamp = datetime.datetime.utcnow().isoformat(timespec="microseconds") + "000Z"
                 for writer in writers[at:at + share]:
-                    number = self.numbers.get(writer)
-                    if number is None or writer.transport.get_write_buffer_size() > 1 << 20:
+                    name = self.writers.get(writer)
+                    if name is None or writer.transport.get_write_buffer_size() > 1 << 20:
                         continue
+                    number = self.numbers.get(name, 0)
                     line = f"{stamp} {number} {BLANK}\n".encode()
                     writer.write(b"%x\r\n%s\r\n" % (len(line), line))
-                    self.numbers[writer] = number + 1
+                    self.numbers[name] = number + 1
                 await asyncio.sleep(0)
             turn += 1
             await asyncio.sleep(max(0.0, begin + turn / self.rate - loop.time()))
