@@ -23,9 +23,10 @@ namespace {
 // In the order of the help.
 void add_commands(command::Registry& registry) {
   static constexpr char kJobs[] = "Jobs";
-  for (const auto make : {submit::make_run, jobs::make_list, jobs::make_queue, jobs::make_describe,
-                          jobs::make_wait, logs::make_logs, jobs::make_cancel, jobs::make_suspend,
-                          jobs::make_resume, jobs::make_retry, jobs::make_priority, jobs::make_shell}) {
+  for (const auto make :
+       {submit::make_run, jobs::make_list, jobs::make_queue, jobs::make_describe, jobs::make_why,
+        jobs::make_wait, logs::make_logs, jobs::make_cancel, jobs::make_suspend, jobs::make_resume,
+        jobs::make_retry, jobs::make_priority, jobs::make_shell}) {
     registry.add(kJobs, make());
   }
   static constexpr char kNodes[] = "GPUs and nodes";

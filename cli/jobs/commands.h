@@ -18,5 +18,6 @@ std::unique_ptr<command::Command> make_resume();
 std::unique_ptr<command::Command> make_retry();
 std::unique_ptr<command::Command> make_priority();
 std::unique_ptr<command::Command> make_shell();
+std::unique_ptr<command::Command> make_why();
 
 }  // namespace gpupool::jobs

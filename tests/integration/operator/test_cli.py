@@ -64,6 +64,14 @@ class CliTest(CliCase):
         self.assertEqual(1, process.wait(60))
         self.assertIn("was deleted", process.stderr.read())
 
+    def test_why_asks_the_operator(self):
+        self.tell("run", "large", "--pool", self.pool, "--gpus", "64", "--image", "gpupool.dev/busybox:1", "--", "true")
+        self.assertRegex(self.tell("why", "large"), r"(?s)^large waits .*TooLarge: .*\nwants: 64 workers")
+        answer = json.loads(self.tell("why", "large", "-o", "json"))
+        self.assertEqual(("cli.gpupool.dev/v1", "Explanation", "large"), (answer["apiVersion"], answer["kind"], answer["name"]))
+        self.assertEqual(self.pool, answer["pool"]["name"])
+        self.assertIn("not found", self.ask("why", "nothing")[2])
+
     def test_a_script_belongs_to_the_job(self):
         script = os.path.join(self.folder, "train.py")
         with open(script, "w", encoding="utf-8") as target:
