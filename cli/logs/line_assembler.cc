@@ -55,7 +55,8 @@ bool LineAssembler::feed(std::string_view bytes) {
 void LineAssembler::finish(bool unfinished_counts) {
   if (state_ == State::kMaybeStamp) add_text(word_);
   if (unfinished_counts && (state_ == State::kText || state_ == State::kMaybeStamp)) end_line();
-  if (unfinished_counts && !word_.empty() && (state_ == State::kStamp || state_ == State::kNote)) end_note();
+  const bool note = state_ == State::kNote || (unfinished_counts && state_ == State::kStamp);
+  if (note && !word_.empty()) end_note();
   word_.clear();
   state_ = State::kStamp;
 }

@@ -43,23 +43,30 @@ std::string not_complete(const ReaderMemory& memory) {
 }
 
 Step after_end(const WorkerFacts& facts, const ReaderMemory& memory, bool follow) {
-  if (memory.after_end && !memory.not_found && memory.last == StreamEnd::kEnded &&
-      (!memory.brought_new || !follow))
+  const bool previous = facts.state.output == Output::kPrevious || memory.repeats;
+  const bool ended = memory.after_end && memory.previous == previous && !memory.not_found &&
+                     memory.last == StreamEnd::kEnded;
+  if (ended && (!memory.brought_new || !follow)) {
+    // The container may have been started again in this moment, and the log was that of the next one. Its
+    // status will say so.
+    const bool unsure = facts.state.restarts && (memory.broken || !facts.job_over);
+    if (follow && !previous && unsure) return Wait{};
     return Done{};
+  }
   if (memory.after_end && memory.last == StreamEnd::kNoLog) {
+    if (memory.read_after_end) return Done{};
     return Done{"its node has dropped its log" + (memory.problem.empty() ? "" : ": " + memory.problem)};
   }
-  return Open{.previous = facts.state.output == Output::kPrevious || memory.repeats,
-              .after = pause_before(memory),
-              .silence = kSilenceOfAll};
+  return Open{.previous = previous, .after = pause_before(memory), .silence = kSilenceOfAll};
 }
 
 }  // namespace
 
 Step next_step(const WorkerFacts& facts, const ReaderMemory& memory, bool follow) {
   if (facts.gone) {
-    const bool complete = memory.last == StreamEnd::kEnded || memory.last == StreamEnd::kSilent ||
-                          facts.state.output == Output::kNotBegun;
+    const bool whole =
+        !memory.broken && (memory.last == StreamEnd::kEnded || memory.last == StreamEnd::kSilent);
+    const bool complete = whole || memory.read_after_end || facts.state.output == Output::kNotBegun;
     return Done{complete ? "" : not_complete(memory)};
   }
   if (!follow && memory.fruitless >= kTries) return Done{not_complete(memory)};
@@ -79,8 +86,7 @@ Step next_step(const WorkerFacts& facts, const ReaderMemory& memory, bool follow
     case Output::kForgotten:
       break;
   }
-  const bool complete = memory.after_end && memory.last == StreamEnd::kEnded;
-  return Done{complete ? "" : "its node has dropped its log"};
+  return Done{memory.read_after_end ? "" : "its node has dropped its log"};
 }
 
 StreamEnd end_of(const base::Error& error, bool previous) {

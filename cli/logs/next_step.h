@@ -39,9 +39,12 @@ enum class StreamEnd {
 
 struct ReaderMemory {
   StreamEnd last = StreamEnd::kNone;
-  bool after_end = false;    // the last stream was opened when the container had ended
-  bool brought_new = false;  // the last stream brought lines that were not seen before
-  bool repeats = false;      // the container was started again, although its status does not say so yet
+  bool previous = false;        // the last stream was that of the previous container
+  bool after_end = false;       // the last stream was opened when the container had ended
+  bool read_after_end = false;  // some such stream had an end, and was surely of the right container
+  bool broken = false;          // a stream was cut, and none since has brought what was seen or what is new
+  bool brought_new = false;     // the last stream brought lines that were not seen before
+  bool repeats = false;         // the container was started again, although its status does not say so yet
   // Somebody answered that there is no such pod: the server, or a kubelet that has just been started and does
   // not know its pods yet. Then the other members are of the stream before.
   bool not_found = false;

@@ -64,6 +64,7 @@ base::Result<std::string> RankReader::run(const std::stop_token& stop) {
 base::Result<void> RankReader::read(const Open& open, const WorkerFacts& facts, const std::stop_token& stop) {
   resume_.begin_again();
   new_lines_ = false;
+  seen_again_ = false;
   std::string note;
   bool stopped = false;
   LineAssembler assembler({.on_line =
@@ -83,7 +84,9 @@ base::Result<void> RankReader::read(const Open& open, const WorkerFacts& facts, 
   };
   const auto end = fetch_(options_.pod, log_options(open), on_piece, stop);
   const bool after_end = open.previous || facts.state.output == Output::kEnded;
-  if (!stopped) assembler.finish(end.has_value() && after_end);
+  // What looks like a last line without an end may be cut off: a second read shows it.
+  const bool confirms = !options_.follow || (memory_.after_end && memory_.last == StreamEnd::kEnded);
+  if (!stopped) assembler.finish(end.has_value() && after_end && confirms);
 
   memory_.fruitless = new_lines_ ? 0 : memory_.fruitless + 1;
   memory_.not_found = !end && end.error().code == base::ErrorCode::kNotFound;
@@ -93,15 +96,21 @@ base::Result<void> RankReader::read(const Open& open, const WorkerFacts& facts, 
     return tl::unexpected<base::Error>(end.error());
   }
   memory_.after_end = after_end;
+  memory_.previous = open.previous;
   memory_.brought_new = new_lines_;
   memory_.problem = end ? note : end.error().message;
+  if (seen_again_ || new_lines_) memory_.broken = false;
   if (!end) {
     memory_.last = end_of(end.error(), open.previous);
+    if (memory_.last != StreamEnd::kSilent) memory_.broken = true;
   } else if (stopped) {
     memory_.last = open.previous ? StreamEnd::kNoLog : StreamEnd::kStopped;
   } else {
     const bool no_log = after_end && !note.empty() && !resume_.since();
     memory_.last = no_log ? StreamEnd::kNoLog : StreamEnd::kEnded;
+    // Of a container that may have been started again, only the previous one's log is surely the right one.
+    const bool sure = open.previous || (after_end && !facts.state.restarts);
+    memory_.read_after_end = memory_.read_after_end || (sure && !no_log);
   }
   return {};
 }
@@ -128,7 +137,7 @@ bool RankReader::take(LogLine line, bool previous) {
     return false;
   }
   const auto verdict = resume_.take(line.time, line.id);
-  if (verdict == ResumePoint::Verdict::kSeen) return true;
+  if (verdict == ResumePoint::Verdict::kSeen) return seen_again_ = true;
   new_lines_ = true;
   if (verdict == ResumePoint::Verdict::kNewAfterGap) sink_.on_gap();
   unwanted_ = !sink_.on_line(std::move(line));

@@ -87,8 +87,9 @@ class RankReader {
   base::Clock& clock_;
   ResumePoint resume_;
   ReaderMemory memory_;
-  bool new_lines_ = false;  // the present stream has brought some
-  bool unwanted_ = false;   // the sink wants no more
+  bool new_lines_ = false;   // the present stream has brought some
+  bool seen_again_ = false;  // the present stream has brought some that were seen before
+  bool unwanted_ = false;    // the sink wants no more
 };
 
 }  // namespace gpupool::logs

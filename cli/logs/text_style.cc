@@ -15,6 +15,11 @@ constexpr std::string_view kDim = "\x1b[2m";
 constexpr std::array<std::string_view, 8> kRankColours = {"\x1b[36m", "\x1b[32m", "\x1b[35m", "\x1b[34m",
                                                           "\x1b[96m", "\x1b[92m", "\x1b[95m", "\x1b[94m"};
 
+// C1: some terminals obey these as they obey escape sequences.
+bool is_high_control(std::string_view character) {
+  return character.size() == 2 && base::byte_at(character, 0) == 0xc2 && base::byte_at(character, 1) < 0xa0;
+}
+
 bool is_control(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
 
 // True if a colour was added.
@@ -32,7 +37,7 @@ bool add_clean(std::string& out, std::string_view text, bool colours) {
       length = 1;
     } else if (const std::size_t valid = base::utf8_length(text); valid > 0) {
       length = valid;
-      out += text.substr(0, length);
+      if (!is_high_control(text.substr(0, length))) out += text.substr(0, length);
     } else {
       out += base::kReplacementCharacter;
     }

@@ -92,6 +92,9 @@ std::optional<WorkerPlace> place_of(const WorkerPod& pod, const api::GpuJob& job
 WorkerState state_of(const WorkerPod& pod, const std::string& container) {
   WorkerState state;
   state.pod_over = pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
+  const auto* const controller = controller_of(pod);
+  state.restarts = !state.pod_over && !pod.metadata.deleting() && controller != nullptr &&
+                   controller->kind == "StatefulSet";
   const auto* const worker = status_of(pod, container);
   if (worker != nullptr) {
     state.output = output_of(*worker);

@@ -62,6 +62,7 @@ enum class Output {
 struct WorkerState {
   Output output = Output::kNotBegun;
   bool pod_over = false;       // no container of the pod will ever start again
+  bool restarts = false;       // its container is started again after its end, to hold the result
   bool failed = false;         // its command has ended, with another exit code than 0
   std::int64_t exit_code = 0;  // of the command, once it has ended
   std::string waits_for = {};  // why it has not begun, for people

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{900} << 10;
 
-tl::unexpected<base::Error> wrong(std::string message) {
+tl::unexpected<base::Error> wrong_script(std::string message) {
   return base::fail(base::ErrorCode::kInvalidArgument, std::move(message));
 }
 
@@ -52,20 +52,22 @@ bool is_text(const std::string& content) {
 
 base::Result<SentScript> read_script(const std::string& path, const std::string& job_name) {
   auto content = base::read_file(path);
-  if (!content) return wrong(content.error().message);
+  if (!content) return wrong_script(content.error().message);
   if (content->size() > kMostBytes) {
-    return wrong(path + " has " + std::to_string(content->size() >> 10) +
-                 " KiB; a script may have 900. Put larger files into the image or on a volume (--claim)");
+    return wrong_script(
+        path + " has " + std::to_string(content->size() >> 10) +
+        " KiB; a script may have 900. Put larger files into the image or on a volume (--claim)");
   }
   if (!is_text(*content))
-    return wrong(path + " is no text in UTF-8; put programs into the image or on a volume (--claim)");
+    return wrong_script(path + " is no text in UTF-8; put programs into the image or on a volume (--claim)");
   SentScript sent;
   sent.script = {.config_map = job_name + "-script",
                  .file = key_of(std::filesystem::path(path).filename().string()),
                  .content = std::move(*content)};
   sent.command = interpreter_of(*sent.script.file, sent.script.content);
   if (sent.command == std::vector<std::string>{""}) {
-    return wrong(path + " does not say what runs it: begin it with a line such as #!/usr/bin/env python3");
+    return wrong_script(path +
+                        " does not say what runs it: begin it with a line such as #!/usr/bin/env python3");
   }
   sent.command.push_back(std::string(objects::kScriptDirectory) + "/" + *sent.script.file);
   return sent;

@@ -65,6 +65,7 @@ LatestRoom::LatestRoom(const QueueSnapshot& queue, const WaitingLine::Entry& ent
 
 void LatestRoom::read_whole(const QueueSnapshot& queue, const Demand& demand) {
   std::vector<const PoolNode*> nodes;
+  nodes.reserve(queue.nodes.size());
   for (const auto& node : queue.nodes) nodes.push_back(&node);
   const auto near = near_group_of(demand, nodes);
   std::map<std::pair<std::string, std::size_t>, Group> groups;
@@ -87,6 +88,7 @@ void LatestRoom::read_shared(const QueueSnapshot& queue, const WaitingLine::Entr
   auto need = need_of(entry.job()->spec, spec.rents_gpus());
   need.requests = demand.needs.requests;
   std::vector<const PoolNode*> nodes;
+  nodes.reserve(queue.shared.size());
   for (const auto& node : queue.shared) nodes.push_back(&node.node);
   const auto near = near_group_of(demand, nodes);
   std::map<std::tuple<std::int64_t, std::string, std::size_t>, Group> groups;

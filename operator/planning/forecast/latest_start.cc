@@ -95,6 +95,7 @@ class Bound {
 
   std::vector<std::string> node_names() const {
     std::vector<std::string> names;
+    names.reserve(queue_.nodes.size() + queue_.shared.size());
     for (const auto& node : queue_.nodes) names.push_back(node.name);
     for (const auto& node : queue_.shared) names.push_back(node.node.name);
     return names;

@@ -60,7 +60,7 @@ class Painter {
  public:
   explicit Painter(const QueueSnapshot& queue) { picture_.name = queue.pool->metadata.name; }
 
-  void count(const PoolNode& node, NodeView view) {
+  void count(const PoolNode& node, const NodeView& view) {
     ++picture_.nodes;
     ++*counter(view.state);
     const bool other = view.state != NodeState::kFree && view.state != NodeState::kLeased;

@@ -63,6 +63,22 @@ TEST(NextStep, TheOutputOfAHeldWorkerIsThatOfThePreviousContainer) {
             done_with(next_step(worker_in(Output::kForgotten), memory, true)));
 }
 
+TEST(NextStep, TheLogOfAWorkerThatWillHoldMayBeThatOfTheNextContainer) {
+  WorkerFacts facts = worker_in(Output::kEnded);
+  facts.state.restarts = true;
+  const ReaderMemory read{.last = StreamEnd::kEnded, .after_end = true};
+  EXPECT_TRUE(waits(next_step(facts, read, true)));
+  facts.state.output = Output::kPrevious;
+  EXPECT_TRUE(opened(next_step(facts, read, true)).previous);
+  ReaderMemory previous{
+      .last = StreamEnd::kEnded, .previous = true, .after_end = true, .read_after_end = true};
+  EXPECT_EQ("done: ", done_with(next_step(facts, previous, true)));
+  previous.last = StreamEnd::kNoLog;
+  EXPECT_EQ("done: ", done_with(next_step(facts, previous, true))) << "it was read before it was dropped";
+  facts.state.output = Output::kForgotten;
+  EXPECT_EQ("done: ", done_with(next_step(facts, previous, true)));
+}
+
 TEST(NextStep, AContainerThatRepeatsItsResultIsNotRead) {
   const ReaderMemory memory{.last = StreamEnd::kStopped, .repeats = true};
   EXPECT_TRUE(waits(next_step(worker_in(Output::kRunning), memory, true)));
@@ -105,6 +121,8 @@ TEST(NextStep, APodThatIsGoneIsCompleteOnlyIfItsStreamHadAnEnd) {
   EXPECT_EQ("done: its last lines may be missing: reset",
             done_with(next_step(facts, {.last = StreamEnd::kCut, .problem = "reset"}, true)));
   EXPECT_EQ("done: its last lines may be missing", done_with(next_step(facts, {}, true)));
+  const ReaderMemory broken{.last = StreamEnd::kEnded, .after_end = true, .broken = true};
+  EXPECT_EQ("done: its last lines may be missing", done_with(next_step(facts, broken, true)));
   facts.state.output = Output::kNotBegun;
   EXPECT_EQ("done: ", done_with(next_step(facts, {}, true)));
 }

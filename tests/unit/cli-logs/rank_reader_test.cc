@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
+#include <random>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@ namespace gpupool::logs {
 namespace {
 
 using base::ErrorCode;
+using std::chrono::microseconds;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 
@@ -131,6 +134,21 @@ TEST_F(RankReaderTest, AnErrorOfTheKubeletIsNoLine) {
   EXPECT_TRUE(sink_.texts.empty());
 }
 
+TEST_F(RankReaderTest, ALastLineWithoutAnEndIsShownOnceASecondReadConfirmsIt) {
+  print(0, "a");
+  print(10, "last");
+  facts_.set(reader_facts(Output::kEnded));
+  int calls = 0;
+  const auto note =
+      read([&](const auto&, const auto& options, const auto& on_piece, auto) -> base::Result<void> {
+        const auto text = log_.served(options);
+        on_piece(text.substr(0, text.size() - (++calls == 1 ? 3 : 1)));
+        return {};
+      });
+  EXPECT_EQ("", *note);
+  EXPECT_THAT(sink_.texts, ElementsAre("a", "last"));
+}
+
 TEST_F(RankReaderTest, ARefusalEndsIt) {
   facts_.set(reader_facts(Output::kRunning));
   const auto note = read([&](const auto&, const auto&, const auto&, auto) -> base::Result<void> {
@@ -155,6 +173,75 @@ TEST_F(RankReaderTest, WithoutFollowItReadsWhatThereIs) {
   EXPECT_EQ("", *note);
   EXPECT_THAT(sink_.texts, ElementsAre("a"));
   EXPECT_EQ(2, calls);
+}
+
+// A worker prints numbered lines, some at the same moment. Streams end at any byte, in any way; the log is
+// rotated behind what was read; the container ends, and may be started again before its status says so.
+RC_GTEST_PROP(RankReaderProperty, EveryLineOnceAndInOrder, ()) {
+  const auto pauses = *rc::gen::container<std::vector<int>>(rc::gen::weightedOneOf<int>(
+      {{3, rc::gen::just(0)}, {6, rc::gen::inRange(1, 300'000)}, {1, rc::gen::inRange(300'000, 4'000'000)}}));
+  // Small values of rapidcheck would mean that everything fails for ever.
+  std::mt19937_64 random(*rc::gen::arbitrary<std::uint64_t>());
+  const auto below = [&random](std::size_t end) { return static_cast<std::size_t>(random() % end); };
+  const bool gang = below(2) == 0;
+  test::JumpingClock clock;
+  FactsBox facts(clock);
+  Collected sink;
+  test::PlayedLog log;
+  std::vector<std::string> expected;
+  base::WallTime now = kBegin;
+  bool restarted = false;
+  facts.set(reader_facts(Output::kRunning));
+
+  const auto print_some = [&](std::size_t most) {
+    for (std::size_t i = 0; i < most && expected.size() < pauses.size(); ++i) {
+      const int pause = pauses[expected.size()];
+      now += microseconds(pause);
+      // Every third line is the same text. Not two at the same time: nobody can tell them apart after a
+      // rotation.
+      const bool same = pause > 0 && expected.size() % 3 == 0;
+      expected.push_back(same ? "same" : std::to_string(expected.size()));
+      log.print({now, expected.back()});
+    }
+    if (expected.size() == pauses.size() && !restarted) {
+      restarted = gang;
+      // The status may come later than the restart, or tell of the end first.
+      auto known = reader_facts(gang && below(2) == 0 ? Output::kPrevious : Output::kEnded);
+      known.state.restarts = gang;
+      if (!gang || below(3) > 0) facts.set(known);
+    }
+  };
+  int streams = 0;
+  const FetchLog fetch = [&](const auto&, const kube::LogOptions& options, const auto& on_piece,
+                             auto) -> base::Result<void> {
+    RC_ASSERT(++streams < 10'000);
+    if (below(3) == 0) log.rotate(sink.texts.empty() ? 0 : sink.texts.size() - 1);
+    print_some(below(4));
+    const auto fate = below(8);
+    if (fate == 0) return base::fail(ErrorCode::kNotFound, "pod does not exist");
+    if (fate == 1) return base::fail(ErrorCode::kServer, "dial tcp: connection refused");
+    std::string text = log.served(options);
+    if (restarted && !options.previous) {
+      // The container that holds may not have printed anything yet.
+      text = below(2) == 0 ? "" : test::PlayedLog::stamp(now + seconds(1)) + " " + kRepeated + "\n";
+      facts.set(reader_facts(Output::kPrevious));
+    }
+    if (fate <= 4) text.resize(below(text.size() + 1));
+    if (!on_piece(text)) return {};
+    if (fate == 2) return base::fail(ErrorCode::kTransport, "reset");
+    if (fate == 3 && options.follow) return base::fail(ErrorCode::kTimeout, "no byte for 2000 ms");
+    // A kubelet that dies ends the stream as if the log had ended. That it dies during both reads that prove
+    // completeness is left out here.
+    if (fate <= 4 && !options.follow) return base::fail(ErrorCode::kTransport, "reset");
+    return {};
+  };
+  RankReader reader({.pod = {"lab", "w"}, .container = "c", .follow = true}, fetch, facts, sink, clock);
+  const auto note = reader.run({});
+  RC_ASSERT(note.has_value());
+  RC_ASSERT(note->empty());
+  RC_ASSERT(sink.gaps.empty());
+  RC_ASSERT(sink.texts == expected);
+  RC_ASSERT(expected.size() == pauses.size());
 }
 
 }  // namespace

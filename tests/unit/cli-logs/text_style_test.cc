@@ -31,6 +31,10 @@ TEST(ShownLine, WhatATerminalWouldObeyIsDropped) {
                                printed("a\x1b[2J\x1b]0;title\a\x1b[1A\x07\x08"
                                        "b"),
                                {}));
+  EXPECT_EQ("a2J\n", shown_line(0,
+                                printed("a\xc2\x9b"
+                                        "2J"),
+                                {}));
   EXPECT_EQ("red\n", shown_line(0, printed("\x1b[31mred\x1b[0m"), {}));
   EXPECT_EQ(
       "a\xef\xbf\xbd"
