@@ -218,9 +218,11 @@ void Floor::mark(api::Node& node, const api::GpuJob& job, bool taken, const std:
                                                               mark_patch(node, job, taken), "", stop));
   };
   auto written = write();
-  // Others write nodes too: the node controller removes its own taint at some time.
+  // Others write nodes too: the node controller removes its own taint at some time. A patch whose paths no
+  // longer fit gets kInvalid before its version is checked.
   for (int i = 0; i < 5 && !written; ++i) {
-    if (written.error().code != base::ErrorCode::kConflict) break;
+    const auto code = written.error().code;
+    if (code != base::ErrorCode::kConflict && code != base::ErrorCode::kInvalid) break;
     node = must(kube::get<api::Node>(connection_.client(), node.metadata.key(), stop), "read a node");
     written = write();
   }
