@@ -71,9 +71,10 @@ std::string age_text(std::chrono::seconds age) {
   if (hours < 48) return std::to_string(hours) + "h";
   const std::int64_t days = hours / 24;
   if (days < 8) return two(days, "d", hours % 24, "h");
-  if (days < 365 * 2) return std::to_string(days) + "d";
-  if (days < 365 * 8) return two(days / 365, "y", days % 365, "d");
-  return std::to_string(days / 365) + "y";
+  constexpr std::int64_t kYear = 365;
+  if (days < 2 * kYear) return std::to_string(days) + "d";
+  if (days < 8 * kYear) return two(days / kYear, "y", days % kYear, "d");
+  return std::to_string(days / kYear) + "y";
 }
 
 }  // namespace gpupool::command

@@ -16,7 +16,6 @@
 namespace gpupool::jobs {
 namespace {
 
-using screen::Cell;
 using screen::Colour;
 
 std::string ago(const std::optional<base::WallTime>& time, base::WallTime now) {
