@@ -28,6 +28,12 @@ PATIENCE = 1  # seconds that a node may be away
 _namespaces = itertools.count(1)
 
 
+def _is_settled(node: dict[str, Any]) -> bool:
+    """The API server taints a new node, and the node controller takes that off. The TTL controller adds its annotation."""
+    tainted = any(taint["key"].startswith("node.kubernetes.io/") for taint in node["spec"].get("taints", []))
+    return not tainted and "node.alpha.kubernetes.io/ttl" in node["metadata"].get("annotations", {})
+
+
 class Plane:
     """A context manager. Nodes stay Ready without heartbeats: the node controller's grace period is a day."""
 
@@ -130,11 +136,12 @@ class Plane:
             return list(threads.map(action, items))
 
     def _wait_untouched(self) -> None:
-        """The controller manager writes into new nodes for a while."""
+        """The controller manager writes into new nodes for a while: on a busy machine its first write may be late."""
         before, since = None, time.monotonic()
         while time.monotonic() - since < self._untouched:
-            now = {node["metadata"]["name"]: node["metadata"]["resourceVersion"] for node in self.api.list("nodes")}
-            if now != before:
+            nodes = self.api.list("nodes")
+            now = {node["metadata"]["name"]: node["metadata"]["resourceVersion"] for node in nodes}
+            if now != before or not all(map(_is_settled, nodes)):
                 before, since = now, time.monotonic()
             time.sleep(0.3)
 
