@@ -6,11 +6,10 @@
 
 #include <future>
 #include <map>
-#include <sstream>
-#include <thread>
 
 #include "tests/unit/cli-logs/played_job.h"
 #include "tests/unit/cli-logs/played_log.h"
+#include "tests/unit/cli-logs/watched_stream.h"
 
 namespace gpupool::logs {
 namespace {
@@ -50,8 +49,8 @@ class LogFollowerTest : public ::testing::Test {
 
   base::SystemClock clock_;
   std::map<std::string, test::PlayedLog> logs_;
-  std::ostringstream out_;
-  std::ostringstream err_;
+  test::WatchedStream out_;
+  test::WatchedStream err_;
 };
 
 TEST_F(LogFollowerTest, RanksInTheOrderOfTheirTimes) {
@@ -77,17 +76,17 @@ TEST_F(LogFollowerTest, FollowsFromAttemptToAttemptUntilTheJobIsOver) {
   follower.update(
       {.job = played_job(2, R"("phase":"Queued","reason":"WaitingForNodes","message":"2 wait")")});
   auto end = std::async(std::launch::async, [&] { return follower.run({}); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  EXPECT_TRUE(err_.wait_for("resnet is Queued"));
   const std::string lease = R"("leaseSequence":2,"lease":{"id":")" + test::kPlayedUid + ".2\",";
   follower.update({.job = played_job(2, R"("phase":"Running")"), .pods = {played_pod(1, 0, 0, test::kRuns)}});
-  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  EXPECT_TRUE(out_.wait_for("first\n"));
   follower.update({.job = played_job(2, lease + R"("attempt":1,"state":"Restarting"},"phase":"Restarting",)" +
                                             R"("reason":"WorkerFailed","message":"attempt 0: rank 0 died")"),
                    .pods = {played_pod(1, 0, 0, test::kEndedWell)}});
-  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  EXPECT_TRUE(err_.wait_for("attempt 0 ended"));
   follower.update({.job = played_job(2, lease + R"("attempt":1,"state":"Running"},"phase":"Running")"),
                    .pods = {played_pod(2, 1, 0, test::kRuns)}});
-  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  EXPECT_TRUE(out_.wait_for("second\n"));
   follower.update({.job = played_job(2, R"("leaseSequence":2,"attempts":2,"phase":"Succeeded",)"
                                         R"("reason":"Completed","message":"all workers succeeded")"),
                    .pods = {played_pod(2, 1, 0, test::kEndedWell)}});
