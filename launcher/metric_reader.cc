@@ -6,15 +6,6 @@
 #include "launcher/metric_scan.h"
 
 namespace gpupool::launcher {
-namespace {
-
-// Where the character is from `at` on; the end of the text if it is not.
-std::size_t next(std::string_view text, char wanted, std::size_t at) {
-  const std::size_t found = text.find(wanted, at);
-  return found == std::string_view::npos ? text.size() : found;
-}
-
-}  // namespace
 
 void MetricReader::append(std::size_t stream, std::string_view bytes) {
   if (metrics_.empty()) return;
@@ -23,12 +14,12 @@ void MetricReader::append(std::size_t stream, std::string_view bytes) {
     open += part.substr(0, kMaxLine - std::min(kMaxLine, open.size()));
   };
   std::size_t begin = 0;
-  std::size_t newline = next(bytes, '\n', 0);
-  std::size_t carriage_return = next(bytes, '\r', 0);
+  std::size_t newline = bytes.find('\n');
+  std::size_t carriage_return = bytes.find('\r');
   for (;;) {
     const std::size_t end = std::min(newline, carriage_return);
-    if (end == bytes.size()) return keep(bytes.substr(begin));
-    (end == newline ? newline : carriage_return) = next(bytes, bytes[end], end + 1);
+    if (end == std::string_view::npos) return keep(bytes.substr(begin));
+    (end == newline ? newline : carriage_return) = bytes.find(bytes[end], end + 1);
     const std::string_view line = bytes.substr(begin, end - begin);
     begin = end + 1;
     if (open.empty()) {

@@ -5,25 +5,18 @@
 #include <optional>
 #include <string>
 
+#include "base/terminal_text.h"
 #include "launcher/metric_json.h"
 #include "launcher/metric_number.h"
 
 namespace gpupool::launcher {
 namespace {
 
-constexpr char kEscape = '\x1b';
-
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_in_name(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '/' || c == '-'; }
 bool is_quote(char c) { return c == '"' || c == '\''; }
 bool is_space(char c) { return c == ' ' || c == '\t'; }
-
-// Where the character is from `at` on; the end of the line if it is not.
-std::size_t next_in_line(std::string_view line, char wanted, std::size_t at) {
-  const std::size_t found = line.find(wanted, at);
-  return found == std::string_view::npos ? line.size() : found;
-}
 
 // The name that ends before `end`; empty if there is none.
 std::string_view name_before(std::string_view line, std::size_t end, const Metrics& metrics) {
@@ -38,26 +31,22 @@ std::string_view name_before(std::string_view line, std::size_t end, const Metri
   return line.substr(begin, end - begin);
 }
 
-// The text without terminal sequences (CSI, as colours are).
 std::string without_sequences(std::string_view line) {
   std::string text;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] != kEscape) {
-      text += line[i];
-    } else if (i + 1 < line.size() && line[i + 1] == '[') {
-      i += 2;
-      while (i < line.size() && (line[i] < '@' || line[i] > '~')) ++i;
-    }
+  while (!line.empty()) {
+    const std::size_t plain = std::min(line.find(base::kEscape), line.size());
+    text += line.substr(0, plain);
+    line.remove_prefix(plain);
+    if (!line.empty()) line.remove_prefix(base::escape_length(line));
   }
   return text;
 }
 
 void scan_text(std::string_view line, Metrics& metrics) {
-  std::size_t equals = next_in_line(line, '=', 0);
-  std::size_t colon = next_in_line(line, ':', 0);
-  while (equals < line.size() || colon < line.size()) {
-    const std::size_t at = std::min(equals, colon);
-    (at == equals ? equals : colon) = next_in_line(line, line[at], at + 1);
+  std::size_t equals = line.find('=');
+  std::size_t colon = line.find(':');
+  for (std::size_t at = std::min(equals, colon); at != std::string_view::npos; at = std::min(equals, colon)) {
+    (at == equals ? equals : colon) = line.find(line[at], at + 1);
     const std::string_view name = name_before(line, at, metrics);
     if (name.empty()) continue;
     if (const std::optional<NumberInText> number = read_number(line.substr(at + 1)))
@@ -82,7 +71,7 @@ bool add_json(std::string_view line, Metrics& metrics) {
 }  // namespace
 
 void scan_line(std::string_view line, Metrics& metrics) {
-  if (line.find(kEscape) != std::string_view::npos) return scan_line(without_sequences(line), metrics);
+  if (line.find(base::kEscape) != std::string_view::npos) return scan_line(without_sequences(line), metrics);
   if (!add_json(line, metrics)) scan_text(line, metrics);
   metrics.end_line();
 }

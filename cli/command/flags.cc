@@ -6,17 +6,12 @@
 #include <functional>
 #include <utility>
 
+#include "base/join.h"
 #include "command/duration.h"
 #include "screen/plain_text.h"
 
 namespace gpupool::command {
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
 
 // CLI11 shows what a check returns, and takes no text for good.
 std::string check_number(const std::string& text, std::int64_t least, std::int64_t most) {
@@ -35,7 +30,7 @@ std::string check_word(const std::string& text, const std::vector<std::string>& 
   for (const std::string& word : words) {
     if (word == text) return {};
   }
-  return "\"" + text + "\" is none of: " + joined(words);
+  return "\"" + text + "\" is none of: " + base::join(words, ", ");
 }
 
 // CLI11's own texts speak of options and extras; these are kubectl's words.
@@ -44,7 +39,7 @@ std::string message_of(const CLI::ParseError& error, const CLI::App& app) {
     for (const std::string& word : app.remaining()) {
       if (word.starts_with("-") && word != "-") return "unknown flag: " + word;
     }
-    return "unexpected argument: " + joined(app.remaining());
+    return "unexpected argument: " + base::join(app.remaining(), ", ");
   }
   const std::string text = error.what();
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch) &&

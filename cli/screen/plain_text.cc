@@ -3,37 +3,19 @@
 
 #include <algorithm>
 
+#include "base/terminal_text.h"
+
 namespace gpupool::screen {
 namespace {
 
-constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 constexpr std::string_view kEllipsis = "\xe2\x80\xa6";
 
-struct Character {
-  char32_t code;
-  std::size_t bytes;  // 0: no valid character begins here
-};
-
-unsigned byte(std::string_view text, std::size_t index) { return static_cast<unsigned char>(text[index]); }
-
-// RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
-Character decode(std::string_view text) {
-  const unsigned lead = byte(text, 0);
-  if (lead < 0x80) return {lead, 1};
-  std::size_t bytes = 0;
-  if (lead >= 0xc2 && lead <= 0xdf) bytes = 2;
-  if (lead >= 0xe0 && lead <= 0xef) bytes = 3;
-  if (lead >= 0xf0 && lead <= 0xf4) bytes = 4;
-  if (bytes == 0 || text.size() < bytes) return {0, 0};
-  char32_t code = lead & (0xffU >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(text, i) & 0xc0U) != 0x80U) return {0, 0};
-    code = (code << 6U) | (byte(text, i) & 0x3fU);
-  }
-  const bool overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
-  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-  if (overlong || surrogate || code > 0x10ffff) return {0, 0};
-  return {code, bytes};
+// REQUIRES: bytes is the length of the valid character that `text` begins with.
+char32_t code_of(std::string_view text, std::size_t bytes) {
+  if (bytes == 1) return base::byte_at(text, 0);
+  char32_t code = base::byte_at(text, 0) & (0xffU >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) code = (code << 6U) | (base::byte_at(text, i) & 0x3fU);
+  return code;
 }
 
 bool is_control(char32_t code) {
@@ -50,12 +32,13 @@ std::string without_controls(std::string_view text, bool keep_breaks) {
   std::string plain;
   plain.reserve(text.size());
   while (!text.empty()) {
-    const auto [code, bytes] = decode(text);
+    const std::size_t bytes = base::utf8_length(text);
     if (bytes == 0) {
-      plain += kReplacement;
+      plain += base::kReplacementCharacter;
       text.remove_prefix(1);
       continue;
     }
+    const char32_t code = code_of(text, bytes);
     if (code == '\n' && keep_breaks) {
       plain += '\n';
     } else if (is_control(code) || turns_direction(code)) {

@@ -7,15 +7,10 @@
 #include "allocation/container_paths.h"
 #include "allocation/devices.h"
 #include "allocation/limits_file.h"
+#include "base/join.h"
 
 namespace gpupool::allocation {
 namespace {
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ",") + part;
-  return text;
-}
 
 std::string on_node(const std::string& directory, const std::string& name) {
   return (std::filesystem::path(directory) / name).lexically_normal().string();
@@ -52,7 +47,7 @@ base::Result<Grant> allocate(const slices::Resource& resource, const std::vector
   if (settings.passing.cdi_devices) grant.cdi_names = names;
   if (settings.passing.cdi_annotations) {
     // One key a resource, so that two resources of a container do not take each other's place.
-    grant.annotations["cdi.k8s.io/gpupool_" + fingerprint(resource.name)] = joined(names);
+    grant.annotations["cdi.k8s.io/gpupool_" + fingerprint(resource.name)] = base::join(names, ",");
   }
   if (std::any_of(devices->begin(), devices->end(), [](const Device& one) { return one.gpu->limited; })) {
     grant.environment["GPUPOOL_LIMITS"] = kLimitsPath;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/cgroups.h"
 
+#include "base/join.h"
+
 namespace gpupool::checks {
 
 Finding judge_cgroups(const CgroupFacts& facts) {
@@ -16,11 +18,11 @@ Finding judge_cgroups(const CgroupFacts& facts) {
     if (!facts.controllers.contains(needed)) missing.emplace_back(needed);
   }
   const std::string version = "cgroup v" + std::to_string(facts.version);
-  judgement.note(version + " with " + joined({facts.controllers.begin(), facts.controllers.end()}, " "));
+  judgement.note(version + " with " + base::join(facts.controllers, " "));
   if (!missing.empty()) {
-    judgement.fail(version + " lacks " + joined(missing, ", "),
+    judgement.fail(version + " lacks " + base::join(missing, ", "),
                    "switch on in the kernel's command line, then reboot: cgroup_enable=" +
-                       joined(missing, " cgroup_enable="));
+                       base::join(missing, " cgroup_enable="));
   }
   if (facts.version == 1) {
     // KEP-5573: failCgroupV1 is true by default.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/join.h"
+
 namespace gpupool::checks {
 namespace {
 
@@ -48,15 +50,15 @@ void judge_gpus(const RuntimeEngine& engine, const std::vector<std::string>& spe
     return;
   }
   if (!specs.empty()) {
-    judgement.note("CDI spec " + joined(specs, " "));
+    judgement.note("CDI spec " + base::join(specs, " "));
     if (!config.cdi) {
-      judgement.fail("no runtime for NVIDIA's GPUs, and a CDI spec (" + joined(specs, " ") + ") that " +
+      judgement.fail("no runtime for NVIDIA's GPUs, and a CDI spec (" + base::join(specs, " ") + ") that " +
                          engine.name + " does not look at",
                      configure_command(engine) + "; or enable_cdi = true in " + config.path);
       return;
     }
     judgement.warn(
-        "no runtime for NVIDIA's GPUs, but the CDI spec " + joined(specs, " "),
+        "no runtime for NVIDIA's GPUs, but the CDI spec " + base::join(specs, " "),
         "let the device plugin pass GPUs by CDI (passing: {environment: false, cdiAnnotations: true} in its "
         "configuration), or: " +
             configure_command(engine));

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "base/join.h"
+
 namespace gpupool::checks {
 
 Finding Judgement::finding() const {
-  if (failures_.empty() && warnings_.empty()) return {name_, Verdict::kOk, joined(notes_, ", "), ""};
+  if (failures_.empty() && warnings_.empty()) return {name_, Verdict::kOk, base::join(notes_, ", "), ""};
   std::vector<std::string> found;
   std::vector<std::string> remedies;
   for (const auto* problems : {&failures_, &warnings_}) {
@@ -15,14 +17,8 @@ Finding Judgement::finding() const {
       if (std::ranges::find(remedies, problem.remedy) == remedies.end()) remedies.push_back(problem.remedy);
     }
   }
-  return {name_, failures_.empty() ? Verdict::kWarn : Verdict::kFail, joined(found, "; "),
-          joined(remedies, "\n")};
-}
-
-std::string joined(const std::vector<std::string>& parts, const std::string& separator) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : separator) + part;
-  return text;
+  return {name_, failures_.empty() ? Verdict::kWarn : Verdict::kFail, base::join(found, "; "),
+          base::join(remedies, "\n")};
 }
 
 std::string counted(std::size_t count, const std::string& what) {

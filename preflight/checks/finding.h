@@ -43,9 +43,6 @@ class Judgement {
   std::vector<Problem> failures_;
 };
 
-// The parts with the separator between them.
-std::string joined(const std::vector<std::string>& parts, const std::string& separator);
-
 // "1 GPU", "8 GPUs".
 std::string counted(std::size_t count, const std::string& what);
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "api/v1alpha1/names.h"
+#include "base/join.h"
 #include "planning/nodes/membership.h"
 #include "planning/nodes/node_gpus.h"
 #include "planning/nodes/node_marks.h"
@@ -19,7 +20,7 @@ std::string kinds_of(const std::vector<inventory::Gpu>& gpus) {
   std::vector<std::string> parts;
   parts.reserve(kinds.size());
   for (const auto& [kind, count] : kinds) parts.push_back(std::to_string(count) + " x " + kind);
-  return joined(parts, ", ");
+  return base::join(parts, ", ");
 }
 
 // The node as the pool will see it, with the labels that the operator gives it after the plugin's report.
@@ -50,7 +51,7 @@ void judge_gpus(const GpuModelFacts& facts, Judgement& judgement) {
   }
   for (const auto& [mismatch, indices] : misfits) {
     judgement.fail(
-        "GPU " + joined(indices, ",") + ", " + mismatch,
+        "GPU " + base::join(indices, ",") + ", " + mismatch,
         "join a pool that takes these GPUs (kubectl get gpupools -o yaml), or ask the pool's owner to change "
         "spec.gpus");
   }

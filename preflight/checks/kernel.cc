@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/join.h"
+
 namespace gpupool::checks {
 namespace {
 
@@ -47,7 +49,7 @@ void judge_settings(const KernelFacts& facts, Judgement& judgement) {
     judgement.note("no swap");
   } else {
     judgement.warn(
-        "swap is on (" + joined(facts.swaps, " ") + "), with which a kubelet does not start by default",
+        "swap is on (" + base::join(facts.swaps, " ") + "), with which a kubelet does not start by default",
         "swapoff -a, and take swap out of /etc/fstab; or set failSwapOn: false in the kubelet's "
         "configuration");
   }

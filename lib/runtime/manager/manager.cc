@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/heap.h"
+#include "base/join.h"
 #include "runtime/manager/part_threads.h"
 
 namespace gpupool::runtime {
@@ -14,16 +15,10 @@ namespace {
 // Caches and the leader gate are polled, because they do not report their state.
 constexpr base::Duration kPoll = std::chrono::milliseconds(50);
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 base::Result<void> returned_early(const PartThreads& threads) {
   const auto names = threads.returned();
   if (names.empty()) return {};
-  return base::fail(base::ErrorCode::kIo, "stopped by itself: " + joined(names));
+  return base::fail(base::ErrorCode::kIo, "stopped by itself: " + base::join(names, ", "));
 }
 
 }  // namespace
@@ -87,8 +82,8 @@ base::Result<void> Manager::stop_parts(PartThreads& threads, base::Result<void> 
       gate_->give_up();  // else the parts that still run are protected until the election lease expires
   }
   if (late.empty()) return result;
-  const auto message = "did not stop in time: " + joined(late);
-  log_.error("Stopping took too long", {{"parts", joined(late)}});
+  const auto message = "did not stop in time: " + base::join(late, ", ");
+  log_.error("Stopping took too long", {{"parts", base::join(late, ", ")}});
   return base::fail(base::ErrorCode::kTimeout, result ? message : result.error().message + "; " + message);
 }
 
@@ -115,7 +110,7 @@ base::Result<void> Manager::wait_for_caches(PartThreads& threads, const std::sto
     if (missing.empty()) return {};
     const auto now = clock_.now();
     if (now >= deadline) {
-      return base::fail(base::ErrorCode::kTimeout, "not synced in time: " + joined(missing));
+      return base::fail(base::ErrorCode::kTimeout, "not synced in time: " + base::join(missing, ", "));
     }
     threads.wait(stop, std::min(now + kPoll, deadline));
   }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/join.h"
 #include "base/rfc3339.h"
 
 namespace gpupool::planning {
@@ -13,12 +14,6 @@ namespace {
 
 std::string counted(std::int64_t number, const std::string& what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-}
-
-std::string joined(const std::vector<std::string>& parts, const char* between) {
-  std::string text;
-  for (const auto& part : parts) text += (text.empty() ? "" : between) + part;
-  return text;
 }
 
 std::string pool_line(const api::ExplainedPool& pool) {
@@ -34,13 +29,13 @@ std::string pool_line(const api::ExplainedPool& pool) {
   add(pool.foreign, "taken by pods of others");
   add(pool.unsuited, "not suited");
   auto text = "pool " + pool.name + ": " + counted(pool.nodes, "node");
-  if (!states.empty()) text += ": " + joined(states, ", ");
+  if (!states.empty()) text += ": " + base::join(states, ", ");
   if (pool.slices)
     text +=
         "; " + std::to_string(pool.slices->free) + " of " + counted(pool.slices->total, "slice") + " free";
   if (pool.gpus)
     text += "; " + std::to_string(pool.gpus->free) + " of " + counted(pool.gpus->total, "GPU") + " free";
-  if (!pool.why.empty()) text += " (" + joined(pool.why, "; ") + ")";
+  if (!pool.why.empty()) text += " (" + base::join(pool.why, "; ") + ")";
   return text;
 }
 
@@ -50,9 +45,9 @@ std::string ahead_line(const api::ExplainedQueue& ahead) {
   std::vector<std::string> units;
   if (ahead.gpus > 0) units.push_back(counted(ahead.gpus, "GPU"));
   if (ahead.slices > 0) units.push_back(counted(ahead.slices, "slice"));
-  if (!units.empty()) text += " with " + joined(units, " and ");
+  if (!units.empty()) text += " with " + base::join(units, " and ");
   if (ahead.higher_priority > 0) text += ", " + std::to_string(ahead.higher_priority) + " of higher priority";
-  if (!ahead.yours.empty()) text += "; yours: " + joined(ahead.yours, ", ");
+  if (!ahead.yours.empty()) text += "; yours: " + base::join(ahead.yours, ", ");
   return text;
 }
 
@@ -88,8 +83,8 @@ std::string lines_of(const api::Explanation& explanation) {
   if (explanation.pool) lines.push_back(pool_line(*explanation.pool));
   if (explanation.ahead) lines.push_back(ahead_line(*explanation.ahead));
   if (explanation.start) lines.push_back(start_line(*explanation.start));
-  if (!explanation.sooner.empty()) lines.push_back("now: " + joined(explanation.sooner, "; "));
-  return joined(lines, "\n");
+  if (!explanation.sooner.empty()) lines.push_back("now: " + base::join(explanation.sooner, "; "));
+  return base::join(lines, "\n");
 }
 
 std::string cut_to(std::string_view text, std::size_t most) {

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "api/v1alpha1/reasons.h"
+#include "base/join.h"
 #include "planning/job/job_status.h"
 #include "planning/job/lease_changes.h"
 #include "planning/job/node_loss.h"
@@ -80,8 +81,7 @@ void keep_as_lost(const Observation& seen, const std::set<std::string>& names, a
 }
 
 std::string join_names(const std::set<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ",") + name;
+  auto text = base::join(names, ",");
   constexpr std::size_t kLongest = 200;
   return text.size() <= kLongest ? text : text.substr(0, kLongest) + ",...";
 }

@@ -11,6 +11,7 @@
 
 #include "api/v1alpha1/names.h"
 #include "api/worker_result_format.h"
+#include "base/join.h"
 #include "planning/workers/assess_workers.h"
 
 namespace gpupool::planning {
@@ -94,15 +95,10 @@ api::JobMetricsStatus metrics_of(const api::GpuJob& job, const WorkerResult& res
   return metrics;
 }
 
-std::string join(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 std::string text_of_missing(const api::JobMetricsStatus& metrics) {
-  auto text = "; metrics that never came: " + join(metrics.missing);
-  if (!metrics.other_names.empty()) text += "; numbers that came instead: " + join(metrics.other_names);
+  auto text = "; metrics that never came: " + base::join(metrics.missing, ", ");
+  if (!metrics.other_names.empty())
+    text += "; numbers that came instead: " + base::join(metrics.other_names, ", ");
   return text;
 }
 

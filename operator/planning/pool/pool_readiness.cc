@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/v1alpha1/reasons.h"
+#include "base/join.h"
 
 namespace gpupool::planning {
 namespace {
@@ -11,12 +12,6 @@ namespace {
 namespace reason = api::reason;
 constexpr std::size_t kMaxReasons = 3;   // nodes that are named with their reason
 constexpr std::size_t kMaxSelector = 8;  // labels and expressions that are shown
-
-std::string join(const std::vector<std::string>& parts, const char* between) {
-  std::string text;
-  for (const auto& part : parts) text += (text.empty() ? "" : between) + part;
-  return text;
-}
 
 // As `kubectl get nodes --selector` takes it.
 std::string text_of(const api::LabelSelector& selector) {
@@ -31,12 +26,13 @@ std::string text_of(const api::LabelSelector& selector) {
     } else if (each.op == "DoesNotExist") {
       parts.push_back("!" + each.key);
     } else {
-      parts.push_back(each.key + (each.op == "In" ? " in (" : " notin (") + join(each.values, ",") + ")");
+      parts.push_back(each.key + (each.op == "In" ? " in (" : " notin (") + base::join(each.values, ",") +
+                      ")");
     }
   }
   const bool cut = parts.size() > kMaxSelector;
   if (cut) parts.resize(kMaxSelector);
-  return join(parts, ",") + (cut ? ",..." : "");
+  return base::join(parts, ",") + (cut ? ",..." : "");
 }
 
 api::Problem no_nodes(const api::LabelSelector& selector) {

@@ -7,6 +7,7 @@
 #include "api/core/pod_template.h"
 #include "api/v1alpha1/names.h"
 #include "api/worker_result_format.h"
+#include "base/join.h"
 #include "planning/workers/shared_memory.h"
 
 namespace gpupool::planning {
@@ -61,9 +62,7 @@ void wrap_command(Json& container, const api::GpuJob& job, std::int64_t result_b
        "--master-addr=" + master_address(job, job.status.lease->id), "--master-port=" + number(kMasterPort),
        "--result-bytes=" + number(result_bytes)});
   if (const auto& metrics = job.spec.metrics; metrics && !metrics->names.empty()) {
-    std::string names;
-    for (const auto& name : metrics->names) names += (names.empty() ? "" : ",") + name;
-    command.push_back("--metrics=" + names);
+    command.push_back("--metrics=" + base::join(metrics->names, ","));
     if (!metrics->step_name.empty()) command.push_back("--metric-step=" + metrics->step_name);
   }
   if (is_gang(job.spec)) {
