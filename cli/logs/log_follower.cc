@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // How long a line waits for earlier ones of other ranks. What is not followed has no live rank to delay.
-constexpr milliseconds kWindow{50};
+constexpr milliseconds kWindow{100};
 constexpr milliseconds kWindowOfPast = seconds(2);
 constexpr milliseconds kBetweenWrites{20};
 constexpr milliseconds kTick = seconds(1);
@@ -42,6 +42,8 @@ LogFollower::LogFollower(FollowOptions options, FetchLog fetch, ScreenWriter& sc
 void LogFollower::update(Picture picture) {
   {
     const base::MutexLock lock(mutex_);
+    const auto version = [](const Picture& of) { return of.job.metadata.resource_version; };
+    if (newest_ && version(*newest_) != version(picture)) earlier_.push_back(std::move(newest_->job));
     newest_ = std::move(picture);
   }
   hub_.wake();
@@ -76,23 +78,30 @@ base::Result<FollowEnd> LogFollower::run(const std::stop_token& stop) {
 
 // True if the picture has changed.
 bool LogFollower::refresh() {
+  std::vector<api::GpuJob> earlier;
   {
     const base::MutexLock lock(mutex_);
     if (!newest_) return false;
     picture_ = *std::exchange(newest_, std::nullopt);
+    earlier = std::exchange(earlier_, {});
   }
-  note_outcome();
+  // A state that lasted for a moment may be the only one that tells how an attempt has ended.
+  for (const api::GpuJob& job : earlier) {
+    note_outcome(job);
+    note_phase(job);
+  }
+  note_outcome(picture_.job);
   if (picture_.over() && !over_since_) over_since_ = clock_.now();
   if (!picture_.over()) over_since_.reset();
-  note_phase();
+  note_phase(picture_.job);
   return true;
 }
 
 // Remembers how an attempt has ended: the next status may tell of other things.
-void LogFollower::note_outcome() {
-  const auto& status = picture_.job.status;
+void LogFollower::note_outcome(const api::GpuJob& job) {
+  const auto& status = job.status;
   std::int64_t number = -1;
-  if (picture_.job.finished()) number = status.attempts - 1;
+  if (job.finished()) number = status.attempts - 1;
   if (status.lease && status.lease->state == api::lease_state::kReleasing) number = status.lease->attempt;
   if (status.lease && status.lease->state == api::lease_state::kRestarting)
     number = status.lease->attempt - 1;
@@ -199,15 +208,15 @@ void LogFollower::note_end_of_attempt() {
 }
 
 // While there are no lines, tells what the job waits for.
-void LogFollower::note_phase() {
-  const auto& status = picture_.job.status;
+void LogFollower::note_phase(const api::GpuJob& job) {
+  const auto& status = job.status;
   const bool waits = status.phase == api::phase::kQueued || status.phase == api::phase::kInvalid ||
                      status.phase == api::phase::kSuspended;
   if (!options_.follow || !waits) return phase_told_.clear();
   const std::string text = status.phase + (status.reason.empty() ? "" : ": " + status.reason) +
                            (status.message.empty() ? "" : ": " + first_line(status.message));
   if (std::exchange(phase_told_, status.phase + status.reason) == status.phase + status.reason) return;
-  screen_.note(picture_.job.metadata.name + " is " + text);
+  screen_.note(job.metadata.name + " is " + text);
 }
 
 void LogFollower::write_due(bool all) {

@@ -60,8 +60,8 @@ class LogFollower {
   void open_rank(std::int64_t lease, std::int64_t rank, const Worker& worker);
   WorkerFacts facts_of(const Worker& worker) const;
   void note_end_of_attempt();
-  void note_outcome();
-  void note_phase();
+  void note_outcome(const api::GpuJob& job);
+  void note_phase(const api::GpuJob& job);
   void write_due(bool all);
   void collect_ended();
   bool all_ended() const;
@@ -76,6 +76,7 @@ class LogFollower {
   LineHub hub_;
   base::Mutex mutex_;
   std::optional<Picture> newest_ GPUPOOL_GUARDED_BY(mutex_);
+  std::vector<api::GpuJob> earlier_ GPUPOOL_GUARDED_BY(mutex_);  // states that newest_ has replaced
 
   // The rest is of the thread of run().
   Picture picture_ = {};

@@ -11,6 +11,9 @@ using std::chrono::seconds;
 
 constexpr milliseconds kFirstPause{100};
 constexpr milliseconds kLongestPause = seconds(2);
+// After a lost connection: when the server is back, the operator soon deletes the pods of a gang that crashed
+// meanwhile, and their logs go with them.
+constexpr milliseconds kLongestPauseOfLost{500};
 // Kubelets before 1.29 go on reading the old file after the log was rotated, so a silent log is opened again:
 // soon at first, because a program that has just printed mostly goes on.
 constexpr milliseconds kFirstSilence = seconds(2);
@@ -29,7 +32,8 @@ milliseconds pause_before(const ReaderMemory& memory) {
     if (memory.last == StreamEnd::kNone || memory.last == StreamEnd::kSilent) return {};
     if (memory.brought_new && !has_failed(memory.last)) return {};
   }
-  return doubled(kFirstPause, memory.fruitless - 1, kLongestPause);
+  return doubled(kFirstPause, memory.fruitless - 1,
+                 memory.last == StreamEnd::kCut ? kLongestPauseOfLost : kLongestPause);
 }
 
 Open open_running(const ReaderMemory& memory, bool follow) {
@@ -42,20 +46,26 @@ std::string not_complete(const ReaderMemory& memory) {
   return "its last lines may be missing" + (memory.problem.empty() ? "" : ": " + memory.problem);
 }
 
+std::string dropped(const ReaderMemory& memory) {
+  return "its node has dropped its log" + (memory.problem.empty() ? "" : ": " + memory.problem);
+}
+
+// Nothing is missing of a log that cannot be read any more.
+bool was_read(const ReaderMemory& memory) {
+  return memory.read_after_end || (memory.ended && !memory.broken);
+}
+
 Step after_end(const WorkerFacts& facts, const ReaderMemory& memory, bool follow) {
   const bool previous = facts.state.output == Output::kPrevious || memory.repeats;
-  const bool ended = memory.after_end && memory.previous == previous && !memory.not_found &&
-                     memory.last == StreamEnd::kEnded;
-  if (ended && (!memory.brought_new || !follow)) {
+  const bool same = memory.after_end && memory.previous == previous && !memory.not_found;
+  const bool ended = same && memory.last == StreamEnd::kEnded && (!memory.brought_new || !follow);
+  const bool no_log = same && memory.last == StreamEnd::kNoLog;
+  if (ended || no_log) {
     // The container may have been started again in this moment, and the log was that of the next one. Its
     // status will say so.
     const bool unsure = facts.state.restarts && (memory.broken || !facts.job_over);
     if (follow && !previous && unsure) return Wait{};
-    return Done{};
-  }
-  if (memory.after_end && memory.last == StreamEnd::kNoLog) {
-    if (memory.read_after_end) return Done{};
-    return Done{"its node has dropped its log" + (memory.problem.empty() ? "" : ": " + memory.problem)};
+    return Done{ended || was_read(memory) ? "" : dropped(memory)};
   }
   return Open{.previous = previous, .after = pause_before(memory), .silence = kSilenceOfAll};
 }
@@ -64,9 +74,7 @@ Step after_end(const WorkerFacts& facts, const ReaderMemory& memory, bool follow
 
 Step next_step(const WorkerFacts& facts, const ReaderMemory& memory, bool follow) {
   if (facts.gone) {
-    const bool whole =
-        !memory.broken && (memory.last == StreamEnd::kEnded || memory.last == StreamEnd::kSilent);
-    const bool complete = whole || memory.read_after_end || facts.state.output == Output::kNotBegun;
+    const bool complete = was_read(memory) || facts.state.output == Output::kNotBegun;
     return Done{complete ? "" : not_complete(memory)};
   }
   if (!follow && memory.fruitless >= kTries) return Done{not_complete(memory)};
@@ -86,7 +94,7 @@ Step next_step(const WorkerFacts& facts, const ReaderMemory& memory, bool follow
     case Output::kForgotten:
       break;
   }
-  return Done{memory.read_after_end ? "" : "its node has dropped its log"};
+  return Done{was_read(memory) ? "" : dropped(memory)};
 }
 
 StreamEnd end_of(const base::Error& error, bool previous) {

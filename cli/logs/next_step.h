@@ -42,6 +42,7 @@ struct ReaderMemory {
   bool previous = false;        // the last stream was that of the previous container
   bool after_end = false;       // the last stream was opened when the container had ended
   bool read_after_end = false;  // some such stream had an end, and was surely of the right container
+  bool ended = false;           // the last stream that brought a log had an end, or fell silent
   bool broken = false;          // a stream was cut, and none since has brought what was seen or what is new
   bool brought_new = false;     // the last stream brought lines that were not seen before
   bool repeats = false;         // the container was started again, although its status does not say so yet

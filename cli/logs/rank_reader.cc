@@ -11,7 +11,7 @@ namespace {
 
 // Of a log that brings lines more often than kOften, several are read at once: to wake a thread for each
 // costs more than to read it. Less than LogFollower's window, so that the order does not suffer.
-constexpr std::chrono::milliseconds kPause{40};
+constexpr std::chrono::milliseconds kPause{80};
 constexpr std::chrono::milliseconds kOften{100};
 constexpr std::chrono::milliseconds kAtOnce{2};  // pieces so near to each other were there already
 
@@ -42,6 +42,7 @@ RankReader::RankReader(ReaderOptions options, const FetchLog& fetch, FactsBox& f
     : options_(std::move(options)), fetch_(fetch), facts_(facts), sink_(sink), clock_(clock) {}
 
 base::Result<std::string> RankReader::run(const std::stop_token& stop) {
+  bool woken = false;
   while (!stop.stop_requested() && !unwanted_) {
     const auto [facts, number] = facts_.get();
     const Step step = next_step(facts, memory_, options_.follow);
@@ -51,11 +52,12 @@ base::Result<std::string> RankReader::run(const std::stop_token& stop) {
       continue;
     }
     const auto& open = std::get<Open>(step);
-    if (open.after.count() > 0) {
+    if (open.after.count() > 0 && !woken) {
       facts_.wait_change(number, open.after, stop);
-      const auto [now, now_number] = facts_.get();
-      if (now_number != number) continue;
+      woken = facts_.get().second != number;  // the server answers again: it must not wait once more
+      if (woken) continue;
     }
+    woken = false;
     if (auto read_it = read(open, facts, stop); !read_it) return tl::unexpected<base::Error>(read_it.error());
   }
   return std::string();
@@ -99,19 +101,22 @@ base::Result<void> RankReader::read(const Open& open, const WorkerFacts& facts, 
   memory_.previous = open.previous;
   memory_.brought_new = new_lines_;
   memory_.problem = end ? note : end.error().message;
-  if (seen_again_ || new_lines_) memory_.broken = false;
+  const bool any_line = seen_again_ || new_lines_;
+  if (any_line) memory_.broken = memory_.ended = false;
   if (!end) {
     memory_.last = end_of(end.error(), open.previous);
     if (memory_.last != StreamEnd::kSilent) memory_.broken = true;
   } else if (stopped) {
     memory_.last = open.previous ? StreamEnd::kNoLog : StreamEnd::kStopped;
   } else {
-    const bool no_log = after_end && !note.empty() && !resume_.since();
+    // What was seen comes again, as long as the log is there.
+    const bool no_log = after_end && !any_line && (resume_.since() || !note.empty());
     memory_.last = no_log ? StreamEnd::kNoLog : StreamEnd::kEnded;
     // Of a container that may have been started again, only the previous one's log is surely the right one.
     const bool sure = open.previous || (after_end && !facts.state.restarts);
     memory_.read_after_end = memory_.read_after_end || (sure && !no_log);
   }
+  if (memory_.last == StreamEnd::kEnded || memory_.last == StreamEnd::kSilent) memory_.ended = true;
   return {};
 }
 

@@ -98,12 +98,14 @@ TEST(NextStep, ASilentLogIsOpenedAgainLaterAndLater) {
 
 TEST(NextStep, TriesForEverOnlyWhenItFollows) {
   ReaderMemory memory{.last = StreamEnd::kCut, .fruitless = 4, .problem = "connection refused"};
-  EXPECT_EQ(milliseconds(800), opened(next_step(worker_in(Output::kRunning), memory, true)).after);
+  EXPECT_EQ(milliseconds(500), opened(next_step(worker_in(Output::kRunning), memory, true)).after);
   opened(next_step(worker_in(Output::kRunning), memory, false));
   memory.fruitless = 5;
   EXPECT_EQ("done: its last lines may be missing: connection refused",
             done_with(next_step(worker_in(Output::kRunning), memory, false)));
   memory.fruitless = 1000;
+  EXPECT_EQ(milliseconds(500), opened(next_step(worker_in(Output::kRunning), memory, true)).after);
+  memory.last = StreamEnd::kEnded;
   EXPECT_EQ(seconds(2), opened(next_step(worker_in(Output::kRunning), memory, true)).after);
 }
 
@@ -117,20 +119,36 @@ TEST(NextStep, ANodeThatDoesNotKnowThePodIsAskedAgain) {
 TEST(NextStep, APodThatIsGoneIsCompleteOnlyIfItsStreamHadAnEnd) {
   WorkerFacts facts = worker_in(Output::kRunning);
   facts.gone = true;
-  EXPECT_EQ("done: ", done_with(next_step(facts, {.last = StreamEnd::kEnded}, true)));
+  EXPECT_EQ("done: ", done_with(next_step(facts, {.last = StreamEnd::kEnded, .ended = true}, true)));
+  EXPECT_EQ("done: ", done_with(next_step(facts, {.last = StreamEnd::kStopped, .ended = true}, true)))
+      << "only the next container, which holds the result, was met since";
   EXPECT_EQ("done: its last lines may be missing: reset",
             done_with(next_step(facts, {.last = StreamEnd::kCut, .problem = "reset"}, true)));
   EXPECT_EQ("done: its last lines may be missing", done_with(next_step(facts, {}, true)));
-  const ReaderMemory broken{.last = StreamEnd::kEnded, .after_end = true, .broken = true};
+  const ReaderMemory broken{.last = StreamEnd::kEnded, .after_end = true, .ended = true, .broken = true};
   EXPECT_EQ("done: its last lines may be missing", done_with(next_step(facts, broken, true)));
   facts.state.output = Output::kNotBegun;
   EXPECT_EQ("done: ", done_with(next_step(facts, {}, true)));
 }
 
 TEST(NextStep, ALogThatTheNodeHasDroppedIsNotTriedAgain) {
-  const ReaderMemory memory{.last = StreamEnd::kNoLog, .after_end = true, .problem = "not found"};
+  ReaderMemory memory{.last = StreamEnd::kNoLog, .previous = true, .after_end = true, .problem = "not found"};
   EXPECT_EQ("done: its node has dropped its log: not found",
             done_with(next_step(worker_in(Output::kPrevious), memory, true)));
+  memory.ended = true;
+  EXPECT_EQ("done: ", done_with(next_step(worker_in(Output::kPrevious), memory, true)));
+  memory.broken = true;
+  EXPECT_EQ("done: its node has dropped its log: not found",
+            done_with(next_step(worker_in(Output::kPrevious), memory, true)));
+}
+
+TEST(NextStep, ALogThatIsNotThereMayBeThatOfTheNextContainer) {
+  WorkerFacts facts = worker_in(Output::kEnded);
+  facts.state.restarts = true;
+  const ReaderMemory memory{.last = StreamEnd::kNoLog, .after_end = true};
+  EXPECT_TRUE(waits(next_step(facts, memory, true)));
+  facts.state.output = Output::kPrevious;
+  EXPECT_TRUE(opened(next_step(facts, memory, true)).previous);
 }
 
 TEST(EndOf, ErrorsOfALogRequest) {

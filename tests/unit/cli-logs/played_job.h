@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -13,8 +14,9 @@ inline const std::string kPlayedUid = "0b7f2a60-0000-4000-8000-000000000001";
 // A job in namespace lab with so many workers of one GPU. status: the inside of its JSON object.
 inline api::GpuJob played_job(int workers, const std::string& status) {
   const auto job = base::json::read<api::GpuJob>(
-      R"({"metadata":{"name":"resnet","namespace":"lab","uid":")" + kPlayedUid +
-      R"("},"spec":{"pool":"lab","gpus":)" + std::to_string(workers) +
+      R"({"metadata":{"name":"resnet","namespace":"lab","uid":")" + kPlayedUid + R"(","resourceVersion":")" +
+      std::to_string(std::hash<std::string>{}(status)) + R"("},"spec":{"pool":"lab","gpus":)" +
+      std::to_string(workers) +
       R"(,"template":{"spec":{"containers":[{"name":"train","command":["t"]},{"name":"side"}]}}},"status":{)" +
       status + "}}");
   if (!job) throw std::runtime_error(job.error().message);

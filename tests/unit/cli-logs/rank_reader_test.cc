@@ -134,6 +134,26 @@ TEST_F(RankReaderTest, AnErrorOfTheKubeletIsNoLine) {
   EXPECT_TRUE(sink_.texts.empty());
 }
 
+// The API server was away while the container crashed, and its node dropped the log before the server was
+// back.
+TEST_F(RankReaderTest, AnErrorOfTheKubeletAfterABreakIsNotTheEndOfTheLog) {
+  print(0, "a");
+  facts_.set(reader_facts(Output::kRunning));
+  int calls = 0;
+  const auto note =
+      read([&](const auto&, const auto& options, const auto& on_piece, auto) -> base::Result<void> {
+        if (++calls == 1) {
+          on_piece(log_.served(options));
+          facts_.set(reader_facts(Output::kPrevious));
+          return base::fail(ErrorCode::kTransport, "reset");
+        }
+        on_piece("unable to retrieve container logs for containerd://1234");
+        return {};
+      });
+  EXPECT_EQ("its node has dropped its log: unable to retrieve container logs for containerd://1234", *note);
+  EXPECT_THAT(sink_.texts, ElementsAre("a"));
+}
+
 TEST_F(RankReaderTest, ALastLineWithoutAnEndIsShownOnceASecondReadConfirmsIt) {
   print(0, "a");
   print(10, "last");
