@@ -7,6 +7,7 @@
 
 #include "command/duration.h"
 #include "jobs/await_end.h"
+#include "logs/show_logs.h"
 #include "objects/output.h"
 #include "submit/manifest.h"
 #include "submit/manifest_file.h"
@@ -40,12 +41,14 @@ class Run final : public command::Command {
             "arguments;\n"
             "without a script they are the command. With -f the job is what the file says, except for the "
             "flags given.\n"
-            "With --wait the program ends when the job has ended, with the job's exit code (see wait).",
+            "With --wait the program ends when the job has ended, with the job's exit code (see wait). With "
+            "--follow\n"
+            "it also prints what the workers print, as logs -f does.",
         .example =
             "  kubectl gpupool run hello --pool lab --image busybox -- echo hello\n"
             "  kubectl gpupool run resnet --pool lab --gpus 4 --image pytorch/pytorch train.py -- --epochs "
             "3\n"
-            "  kubectl gpupool run -f job.yaml --wait\n"
+            "  kubectl gpupool run -f job.yaml --follow\n"
             "  kubectl gpupool run resnet --pool lab --image x train.py --dry-run=client -o yaml > job.yaml",
         .trailing = "ARG..."};
   }
@@ -79,14 +82,13 @@ class Run final : public command::Command {
     flags.choice("--dry-run", dry_run_, {"none", "client", "server"},
                  "Create nothing: only print, or also let the server check");
     flags.yes("--wait", wait_, "Wait until the job has ended, and end with its exit code");
+    flags.yes("--follow", follow_, "Like --wait, and print what rank 0 and ranks that fail print");
     flags.duration("--timeout", timeout_, "With --wait: longest time to wait");
     objects::add_output_flag(flags, output_, {"json", "yaml", "name"});
   }
 
   base::Result<int> run(command::Context& context) override {
-    if (timeout_ && !wait_) return base::fail(base::ErrorCode::kInvalidArgument, "--timeout needs --wait");
-    if (wait_ && dry_run_ != "none")
-      return base::fail(base::ErrorCode::kInvalidArgument, "--wait cannot be used with --dry-run");
+    if (auto fits = check_flags(); !fits) return tl::unexpected<base::Error>(fits.error());
     if (deadline_)
       wanted_.deadline_seconds = std::chrono::duration_cast<std::chrono::seconds>(*deadline_).count();
     const auto session = context.session();
@@ -102,6 +104,16 @@ class Run final : public command::Command {
   }
 
  private:
+  base::Result<void> check_flags() const {
+    const auto refuse = [](const char* why) { return base::fail(base::ErrorCode::kInvalidArgument, why); };
+    if (timeout_ && !wait_) return refuse("--timeout needs --wait");
+    if (wait_ && follow_) return refuse("--wait and --follow exclude each other: --follow waits, too");
+    if (wait_ && dry_run_ != "none") return refuse("--wait cannot be used with --dry-run");
+    if (follow_ && dry_run_ != "none") return refuse("--follow cannot be used with --dry-run");
+    if (follow_ && !output_.empty()) return refuse("--follow cannot be used with --output");
+    return {};
+  }
+
   base::Result<Plan> make_plan(command::Context& context) {
     if (!file_.empty()) {
       if (!script_.empty())
@@ -173,6 +185,7 @@ class Run final : public command::Command {
       context.out << name << (output_ == "name" ? "\n" : " created\n");
     }
     context.out.flush();
+    if (follow_) return logs::show_logs({.job = job->metadata.name, .follow = true, .exit = true}, context);
     if (!wait_) return command::exit_code::kGood;
     return jobs::await_end(context, session,
                            {.name = job->metadata.name, .uid = job->metadata.uid, .timeout = timeout_});
@@ -186,6 +199,7 @@ class Run final : public command::Command {
   std::optional<std::chrono::milliseconds> deadline_;
   std::optional<std::chrono::milliseconds> timeout_;
   bool wait_ = false;
+  bool follow_ = false;
 };
 
 }  // namespace

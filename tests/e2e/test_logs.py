@@ -1,24 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """kubectl gpupool logs on real kubelets."""
 
-import subprocess
 import time
 
-from tests.kit.operator_case import OperatorCase
-from tests.kit.paths import cli_binary
+from tests.e2e.logs_case import LogsCase
 from tests.kit.waiting import wait_for
 
 
-class LogsTest(OperatorCase):
-    def command(self, *arguments):
-        return [cli_binary(), "--kubeconfig", self.lab.kubeconfig, "-n", self.namespace, "logs", *arguments]
-
-    def logs(self, *arguments):
-        return subprocess.run(self.command(*arguments), capture_output=True, text=True, timeout=120, check=False)
-
-    def gang(self, name, script, **spec):
-        return self.submit(name, script, gpus=3, rendezvous="None", **spec)
-
+class LogsTest(LogsCase):
     def test_a_worker_that_holds_its_result_shows_its_output(self):
         job = self.gang("early", 'echo "output of $RANK"; [ $RANK = 0 ] || sleep 3600')
         wait_for("rank 0 to hold", lambda: any(
@@ -41,8 +30,7 @@ class LogsTest(OperatorCase):
     def test_attempts_of_a_single_worker_and_its_exit_code(self):
         job = self.submit("single", "echo attempt $GPUPOOL_ATTEMPT; sleep 1; exit 7", backoffLimit=1)
         begin = time.monotonic()
-        shown = subprocess.run(self.command("-f", "--exit", "single"), capture_output=True, text=True, timeout=120,
-                               check=False)
+        shown = self.logs("-f", "--exit", "single")
         job.wait_condition("Failed")
         self.assertEqual((7, "attempt 0\nattempt 1\n"), (shown.returncode, shown.stdout), shown.stderr)
         self.assertIn("attempt 0 ended: WorkerFailed", shown.stderr)
@@ -50,3 +38,9 @@ class LogsTest(OperatorCase):
         self.assertEqual("attempt 1\n", self.logs("single").stdout)
         self.assertEqual("attempt 0\nattempt 1\n", self.logs("single", "--all-attempts").stdout)
         self.assertEqual("attempt 0\n", self.logs("single", "--attempt", "0").stdout)
+
+    def test_run_follows_its_job_to_the_exit_code(self):
+        shown = self.run_command("run", "followed", "--pool", self.pool, "--image", "gpupool.dev/busybox:1",
+                                 "--backoff-limit", "0", "--follow", "--", "sh", "-c", "echo begins; sleep 1; echo ends; exit 7")
+        self.assertEqual((7, "gpujob.gpupool.dev/followed created\nbegins\nends\n"), (shown.returncode, shown.stdout),
+                         shown.stderr)
