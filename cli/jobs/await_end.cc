@@ -37,13 +37,8 @@ base::Result<int> await_end(command::Context& context, command::Session& session
     if (job.finished()) code = outcome_code(job);
     return !code;
   };
-  const OnAway on_away = [&](const std::string& why) {
-    context.err << (why.empty() ? "the API server is back"
-                                : "the API server cannot be reached, trying on: " + screen::plain_text(why))
-                << std::endl;
-  };
-  const auto followed =
-      follow_job(session, {session.ns(), options.name}, options.uid, on_state, on_away, deadline.token());
+  const auto followed = follow_job(session, {session.ns(), options.name}, options.uid, on_state,
+                                   command::tell_away(context.err), deadline.token());
   if (code) return *code;
   if (deadline.expired()) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*options.timeout);

@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "base/backoff.h"
 #include "base/json.h"
+#include "command/keep_trying.h"
 
 namespace gpupool::jobs {
 
@@ -27,22 +27,6 @@ namespace {
 
 using base::ErrorCode;
 
-// The server may be another one soon; everything else stays as it is.
-bool passes(const base::Error& error) {
-  switch (error.code) {
-    case ErrorCode::kTransport:
-    case ErrorCode::kTimeout:
-    case ErrorCode::kServer:
-    case ErrorCode::kTooManyRequests:
-    case ErrorCode::kTooLargeVersion:
-    case ErrorCode::kExpired:
-    case ErrorCode::kParse:  // an answer that was cut
-      return true;
-    default:
-      return false;
-  }
-}
-
 tl::unexpected<base::Error> gone(const std::string& name, const char* how) {
   return base::fail(ErrorCode::kNotFound, "gpujob.gpupool.dev \"" + name + "\" " + how);
 }
@@ -53,9 +37,10 @@ class Following {
       : session_(session), key_(key), uid_(std::move(uid)), on_state_(on_state) {}
 
   // One read and one watch. True if the end was reached.
-  base::Result<bool> once(const std::stop_token& stop) {
+  base::Result<bool> once(const std::function<void()>& answered, const std::stop_token& stop) {
     auto job = kube::get<api::GpuJob>(session_.client(), key_, stop);
     if (!job) return tl::unexpected<base::Error>(job.error());
+    answered();
     if (auto goes_on = take(*job); !goes_on || !*goes_on) return ended(goes_on);
     base::Result<bool> goes_on = true;
     const auto on_line = [&](std::string_view line) {
@@ -102,27 +87,11 @@ class Following {
 }  // namespace
 
 base::Result<void> follow_job(command::Session& session, const api::ObjectKey& key, std::string uid,
-                              const OnState& on_state, const OnAway& on_away, const std::stop_token& stop) {
-  using std::chrono::seconds;
-  base::Backoff backoff(
-      {.initial = seconds(1), .cap = seconds(10), .jitter = 0.5, .reset_after = seconds(60)}, 1);
-  bool away = false;
-  const OnState noting = [&](const api::GpuJob& job) {
-    if (std::exchange(away, false)) on_away("");
-    return on_state(job);
-  };
-  Following following(session, key, std::move(uid), noting);
-  while (true) {
-    const auto end = following.once(stop);
-    if (stop.stop_requested()) return base::fail(ErrorCode::kCancelled, "stopped");
-    if (end && *end) return {};
-    if (end) continue;
-    if (!passes(end.error())) return tl::unexpected<base::Error>(end.error());
-    if (!std::exchange(away, true)) on_away(end.error().message);
-    if (!session.clock().sleep_for(backoff.next(session.clock().now()), stop)) {
-      return base::fail(ErrorCode::kCancelled, "stopped");
-    }
-  }
+                              const OnState& on_state, const command::OnAway& on_away,
+                              const std::stop_token& stop) {
+  Following following(session, key, std::move(uid), on_state);
+  return command::keep_trying(
+      session.clock(), [&](const auto& answered) { return following.once(answered, stop); }, on_away, stop);
 }
 
 }  // namespace gpupool::jobs

@@ -5,12 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "command/keep_trying.h"
 #include "jobs/commands.h"
+#include "jobs/list_watch.h"
 #include "objects/job_row.h"
 #include "objects/output.h"
 #include "objects/phase.h"
 #include "screen/plain_text.h"
-#include "screen/table.h"
 
 namespace gpupool::jobs {
 namespace {
@@ -24,51 +25,19 @@ nlohmann::ordered_json json_of_row(const JobRow& job) {
           {"priority", job.priority}, {"created", job.created}};
 }
 
-// Which columns a list has.
-struct Shape {
-  bool all_namespaces = false;
-  bool wide = false;
-};
-
-// Takes the texts of the jobs: there may be ten thousand.
-screen::Table table_of(std::vector<JobRow> jobs, const Shape& shape) {
-  std::vector<screen::Column> columns;
-  if (shape.all_namespaces) columns.push_back({"NAMESPACE"});
-  for (const char* title : {"NAME", "PHASE", "POOL", "GPUS"}) columns.push_back({title});
-  columns.push_back({"NODES", 12});
-  columns.push_back({"REASON", 12});
-  if (shape.wide) {
-    for (const char* title : {"ATTEMPTS", "PRIORITY"}) columns.push_back({title});
-    columns.push_back({"MASTER", 12});
-  }
-  columns.push_back({"AGE"});
-  screen::Table table(std::move(columns));
-  for (JobRow& job : jobs) {
-    std::vector<screen::Cell> cells;
-    if (shape.all_namespaces) cells.push_back({std::move(job.ns)});
-    cells.push_back({std::move(job.name)});
-    const auto colour = objects::colour_of_phase(job.phase);
-    cells.push_back({std::move(job.phase), colour});
-    for (auto* text : {&job.pool, &job.gpus, &job.nodes, &job.reason}) cells.push_back({std::move(*text)});
-    if (shape.wide) {
-      for (const auto number : {job.attempts, job.priority}) cells.push_back({std::to_string(number)});
-      cells.push_back({std::move(job.master)});
-    }
-    cells.push_back({std::move(job.age)});
-    table.add(std::move(cells));
-  }
-  return table;
-}
-
 class List final : public command::Command {
  public:
   Manual manual() const override {
     return {.name = "list",
             .summary = "List jobs",
-            .text = "Jobs of one namespace, or of all with -A, in order of their names.",
+            .text =
+                "Jobs of one namespace, or of all with -A, in order of their names. With --watch a line for "
+                "each change\n"
+                "follows, until Ctrl-C.",
             .example =
                 "  kubectl gpupool list\n"
                 "  kubectl gpupool list -A --phase queued,running\n"
+                "  kubectl gpupool list --watch\n"
                 "  kubectl gpupool list -l team=vision -o json"};
   }
 
@@ -78,27 +47,56 @@ class List final : public command::Command {
                "Only jobs with these labels, such as team=vision,stage!=test");
     flags.text("--phase", phases_, "PHASE[,PHASE...]", "Only jobs in these phases, such as queued,running");
     flags.text("--pool", pool_, "POOL", "Only jobs of this pool", command::Offer::kPools);
+    flags.yes("-w,--watch", watch_, "Go on with a line for each change, until Ctrl-C");
     objects::add_output_flag(flags, output_, {"json", "yaml", "wide", "name"});
   }
 
   base::Result<int> run(command::Context& context) override {
     auto phases = chosen_phases();
     if (!phases) return tl::unexpected<base::Error>(phases.error());
+    if (watch_ && !output_.empty() && output_ != "wide")
+      return base::fail(base::ErrorCode::kInvalidArgument, "--watch cannot be used with -o " + output_);
     const auto session = context.session();
     if (!session) return tl::unexpected<base::Error>(session.error());
     const std::string ns = all_namespaces_ ? "" : (*session)->ns();
+    const auto wanted = [&](const JobRow& job) {
+      const bool in_phase =
+          phases->empty() || std::find(phases->begin(), phases->end(), job.phase) != phases->end();
+      return in_phase && (pool_.empty() || job.pool == pool_);
+    };
+    if (watch_) return watch(**session, ns, ListWatch(wanted, shape()), context);
     auto jobs = objects::list_jobs((*session)->client(), ns, selector_, context.stop);
     if (!jobs) return tl::unexpected<base::Error>(jobs.error());
-    std::erase_if(*jobs, [&](const JobRow& job) {
-      const bool other_phase =
-          !phases->empty() && std::find(phases->begin(), phases->end(), job.phase) == phases->end();
-      return other_phase || (!pool_.empty() && job.pool != pool_);
-    });
+    std::erase_if(*jobs, [&](const JobRow& job) { return !wanted(job); });
     print(std::move(*jobs), ns, context);
     return command::exit_code::kGood;
   }
 
  private:
+  ListShape shape() const { return {all_namespaces_, output_ == "wide"}; }
+
+  base::Result<int> watch(command::Session& session, const std::string& ns, ListWatch list,
+                          command::Context& context) const {
+    const auto print = [&](const std::string& lines) { context.out << lines << std::flush; };
+    const auto once = [&](const std::function<void()>& answered) {
+      return objects::watch_jobs(
+                 session.client(), ns, selector_,
+                 [&](std::vector<JobRow> jobs) {
+                   answered();
+                   print(list.on_list(std::move(jobs), context.terminal));
+                 },
+                 [&](JobRow job, bool gone) {
+                   print(list.on_change(std::move(job), gone, context.terminal));
+                 },
+                 context.stop)
+          .map([] { return false; });
+    };
+    const auto end =
+        command::keep_trying(session.clock(), once, command::tell_away(context.err), context.stop);
+    if (context.stop.stop_requested()) return command::exit_code::kInterrupted;
+    return tl::unexpected<base::Error>(end.error());
+  }
+
   base::Result<std::vector<std::string>> chosen_phases() const {
     std::vector<std::string> chosen;
     std::size_t begin = 0;
@@ -138,7 +136,7 @@ class List final : public command::Command {
     } else if (jobs.empty()) {
       context.err << "No jobs found" << (ns.empty() ? "" : " in " + ns + " namespace") << ".\n";
     } else {
-      context.out << table_of(std::move(jobs), {all_namespaces_, output_ == "wide"}).text(context.terminal);
+      context.out << job_table(std::move(jobs), shape()).text(context.terminal);
     }
   }
 
@@ -147,6 +145,7 @@ class List final : public command::Command {
   std::string phases_;
   std::string pool_;
   std::string output_;
+  bool watch_ = false;
 };
 
 }  // namespace

@@ -17,7 +17,15 @@ struct ColumnDefinition {
 };
 struct TableHead {
   std::string kind;
+  api::ListMeta metadata;
   std::vector<ColumnDefinition> column_definitions;
+};
+struct TableOfEvent {
+  std::vector<TableRow> rows;
+};
+struct TableEvent {
+  std::string type;
+  base::json::RawJson object;
 };
 
 }  // namespace gpupool::objects
@@ -33,8 +41,17 @@ struct gpupool::base::json::Schema<gpupool::objects::ColumnDefinition> {
 template <>
 struct gpupool::base::json::Schema<gpupool::objects::TableHead> {
   using T = objects::TableHead;
-  static constexpr auto fields =
-      std::array{field<&T::kind>("kind"), field<&T::column_definitions>("columnDefinitions")};
+  static constexpr auto fields = std::array{field<&T::kind>("kind"), field<&T::metadata>("metadata"),
+                                            field<&T::column_definitions>("columnDefinitions")};
+};
+template <>
+struct gpupool::base::json::Schema<gpupool::objects::TableOfEvent> {
+  static constexpr auto fields = std::array{field<&objects::TableOfEvent::rows>("rows")};
+};
+template <>
+struct gpupool::base::json::Schema<gpupool::objects::TableEvent> {
+  using T = objects::TableEvent;
+  static constexpr auto fields = std::array{field<&T::type>("type"), field<&T::object>("object")};
 };
 
 namespace gpupool::objects {
@@ -48,12 +65,11 @@ base::Result<std::string> cell_text(std::string raw) {
   return raw.substr(1, raw.size() - 2);
 }
 
-base::Result<std::vector<std::string>> cells_of(std::string_view row) {
-  auto read = base::json::read<TableRow>(row);
-  if (!read) return tl::unexpected<base::Error>(read.error());
+base::Result<std::vector<std::string>> cells_of(base::Result<TableRow> row) {
+  if (!row) return tl::unexpected<base::Error>(row.error());
   std::vector<std::string> cells;
-  cells.reserve(read->cells.size());
-  for (auto& cell : read->cells) {
+  cells.reserve(row->cells.size());
+  for (auto& cell : row->cells) {
     auto text = cell_text(std::move(cell.text));
     if (!text) return tl::unexpected<base::Error>(text.error());
     cells.push_back(std::move(*text));
@@ -74,7 +90,7 @@ base::Result<TableList> read_table(kube::Client& client, const api::ResourceType
   TableList list;
   base::Result<void> good;
   const auto on_row = [&](std::string_view row) {
-    auto cells = cells_of(row);
+    auto cells = cells_of(base::json::read<TableRow>(row));
     if (!cells) {
       good = tl::unexpected<base::Error>(cells.error());
     } else {
@@ -86,6 +102,7 @@ base::Result<TableList> read_table(kube::Client& client, const api::ResourceType
   if (!head) return tl::unexpected<base::Error>(head.error());
   const auto table = base::json::read<TableHead>(*head);
   if (!table) return tl::unexpected<base::Error>(table.error());
+  list.resource_version = table->metadata.resource_version;
   for (const ColumnDefinition& column : table->column_definitions) list.columns.push_back(column.name);
   for (const auto& row : list.rows) {
     if (row.size() != list.columns.size())
@@ -95,6 +112,39 @@ base::Result<TableList> read_table(kube::Client& client, const api::ResourceType
     good = base::fail(base::ErrorCode::kParse, "the answer is a " + table->kind + ", no Table");
   if (!good) return base::in_context(good.error(), "list of " + std::string(type.kind));
   return list;
+}
+
+base::Result<void> watch_table(kube::Client& client, const api::ResourceType& type, const std::string& ns,
+                               const std::string& label_selector, const TableList& list, const OnRow& on_row,
+                               const std::stop_token& stop) {
+  base::Result<void> good;
+  // False: the watch is over.
+  const auto take = [&](std::string_view line) -> base::Result<bool> {
+    const auto event = base::json::read<TableEvent>(line);
+    if (!event) return tl::unexpected<base::Error>(event.error());
+    if (event->type == "BOOKMARK") return true;
+    if (event->type == "ERROR") return base::fail(base::ErrorCode::kExpired, event->object.text);
+    auto table = base::json::read<TableOfEvent>(event->object.text);
+    if (!table) return tl::unexpected<base::Error>(table.error());
+    for (auto& row : table->rows) {
+      auto cells = cells_of(std::move(row));
+      if (!cells) return tl::unexpected<base::Error>(cells.error());
+      if (cells->size() != list.columns.size())
+        return base::fail(base::ErrorCode::kParse, "a row has another number of cells");
+      if (!on_row(event->type == "DELETED", std::move(*cells))) return false;
+    }
+    return true;
+  };
+  const auto on_line = [&](std::string_view line) {
+    const auto more = take(line);
+    if (!more) good = base::in_context(more.error(), "watch of " + std::string(type.kind));
+    return more && *more;
+  };
+  const auto watched = client.watch(
+      type, ns,
+      {.label_selector = label_selector, .resource_version = list.resource_version, .as_table = true},
+      on_line, stop);
+  return good ? watched : good;
 }
 
 }  // namespace gpupool::objects

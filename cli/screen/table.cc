@@ -19,12 +19,14 @@ void append(std::string& all, const Cell& cell, std::size_t columns, bool last, 
   if (!last) all.append(columns - width(shown) + kGap, ' ');
 }
 
+void make_plain(std::vector<Cell>& cells) {
+  for (Cell& cell : cells) cell.text = cell.text.empty() ? "-" : plain_text(cell.text);
+}
+
 }  // namespace
 
 void Table::add(std::vector<Cell> cells) {
-  for (Cell& cell : cells) {
-    cell.text = cell.text.empty() ? "-" : plain_text(cell.text);
-  }
+  make_plain(cells);
   rows_.push_back(std::move(cells));
 }
 
@@ -63,6 +65,16 @@ std::string Table::text(const Terminal& terminal) const {
     all += '\n';
   }
   return all;
+}
+
+std::string Table::line_below(std::vector<Cell> cells, const Terminal& terminal) const {
+  make_plain(cells);
+  const auto wide = widths(terminal.columns);
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    append(line, cells[i], std::max(wide[i], width(cells[i].text)), i + 1 == cells.size(), terminal);
+  }
+  return line + '\n';
 }
 
 }  // namespace gpupool::screen

@@ -30,6 +30,8 @@ class Table {
   bool empty() const { return rows_.empty(); }
   // On a terminal that is too narrow, the widest columns that may be cut are cut.
   std::string text(const Terminal& terminal) const;
+  // A line below the text: the cells in columns as wide as in the text, and wider where that cuts no cell.
+  std::string line_below(std::vector<Cell> cells, const Terminal& terminal) const;
 
  private:
   std::vector<std::size_t> widths(std::size_t limit) const;

@@ -18,6 +18,7 @@ constexpr std::chrono::seconds kIdleSlack{30};
 constexpr std::chrono::seconds kListSilence{60};
 constexpr std::chrono::minutes kLongestList{10};
 constexpr std::size_t kMaxRow = std::size_t{1} << 20;
+constexpr char kTable[] = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
 net::HttpRequest make_request(const char* method, std::string target) {
   net::HttpRequest request;
@@ -141,7 +142,7 @@ base::Result<std::string> Client::list_table(const api::ResourceType& type, cons
   const std::string query = list_query(options);
   net::HttpRequest request =
       make_request("GET", *path + query + (query.empty() ? "?" : "&") + "includeObject=None");
-  request.headers.front().value = "application/json;as=Table;v=v1;g=meta.k8s.io";
+  request.headers.front().value = kTable;
   ItemSplitter rows(kMaxRow, "rows");
   return stream_list(impl_->sender, call, std::move(request), rows, on_row, stop);
 }
@@ -205,6 +206,7 @@ base::Result<void> Client::watch(const api::ResourceType& type, const std::strin
   const auto path = collection_path(type, ns);
   if (!path) return bad_path(call, path.error());
   net::HttpRequest request = make_request("GET", *path + watch_query(options));
+  if (options.as_table) request.headers.front().value = kTable;
   request.timeout = std::nullopt;
   request.idle_timeout = options.timeout + kIdleSlack;
 

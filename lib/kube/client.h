@@ -35,6 +35,7 @@ struct WatchOptions {
   std::string field_selector = {};
   std::string resource_version = {};
   std::chrono::seconds timeout{300};  // the server ends the watch after this
+  bool as_table = false;              // objects come as a Table of one row, as of list_table
 };
 
 struct LogOptions {

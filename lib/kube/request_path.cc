@@ -108,6 +108,7 @@ std::string watch_query(const WatchOptions& options) {
   query.add("fieldSelector", options.field_selector);
   query.add("resourceVersion", options.resource_version);
   query.add("timeoutSeconds", std::to_string(options.timeout.count()));
+  if (options.as_table) query.add("includeObject", "None");
   return query.text();
 }
 

@@ -101,6 +101,65 @@ TEST(List, NothingFoundIsNoError) {
   EXPECT_EQ(ran.err, "No jobs found in lab namespace.\n");
 }
 
+constexpr char kWatchedHead[] =
+    R"({"kind":"Table","metadata":{"resourceVersion":"VERSION"},"columnDefinitions":[{"name":"Name"},{"name":"Phase"},)"
+    R"({"name":"Pool"},{"name":"GPUs"},{"name":"Nodes"},{"name":"Reason"},{"name":"Age"}],"rows":[)";
+
+std::string watched_list(const std::string& version, const std::string& rows) {
+  std::string head = kWatchedHead;
+  return head.replace(head.find("VERSION"), 7, version) + rows + "]}";
+}
+
+std::string watched_row(const std::string& name, const std::string& phase, const std::string& age) {
+  return R"({"cells":[")" + name + R"(",")" + phase + R"(","lab","1",null,null,")" + age +
+         R"("],"object":null})";
+}
+
+std::string watched_event(const std::string& type, const std::string& row) {
+  return R"({"type":")" + type + R"(","object":{"kind":"Table","columnDefinitions":null,"rows":[)" + row +
+         "]}}\n";
+}
+
+TEST(List, WatchPrintsEachChangeOnceAlsoThoseBetweenTwoWatches) {
+  const std::vector<net::HttpResponse> answers{
+      test::answer(200, watched_list("7", watched_row("bert", "Queued", "1m") + "," +
+                                              watched_row("old", "Running", "2d"))),
+      test::answer(200, R"({"type":"BOOKMARK","object":{"kind":"Table","rows":[]}})"
+                        "\n" +
+                            watched_event("MODIFIED", watched_row("bert", "Queued", "2m")) +
+                            watched_event("MODIFIED", watched_row("bert", "Starting", "2m")) +
+                            watched_event("ADDED", watched_row("a-longer-name", "Queued", "0s"))),
+      test::answer(200, watched_list("9", watched_row("a-longer-name", "Queued", "9s") + "," +
+                                              watched_row("bert", "Running", "3m"))),
+      test::answer(200, watched_event("DELETED", watched_row("bert", "Running", "4m"))),
+      test::refusal(403, "Forbidden", "not any more")};
+  std::size_t next = 0;
+  test::PlayedServer server([&](const net::HttpRequest&) { return answers.at(next++); });
+  const auto ran = run_command(jobs::make_list(), "list -w", &server);
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(ran.out, R"(NAME   PHASE     POOL   GPUS   NODES   REASON   AGE
+bert   Queued    lab    1      -       -        1m
+old    Running   lab    1      -       -        2d
+bert   Starting   lab    1      -       -        2m
+a-longer-name   Queued    lab    1      -       -        0s
+bert   Running   lab    1      -       -        3m
+old    Deleted   lab    1      -       -        -
+bert   Deleted   lab    1      -       -        4m
+)");
+  EXPECT_NE(ran.err.find("not any more"), std::string::npos) << ran.err;
+  EXPECT_NE(server.asked().at(1).target.find("watch=true"), std::string::npos);
+  EXPECT_NE(server.asked().at(1).target.find("resourceVersion=7"), std::string::npos);
+  EXPECT_EQ(server.asked().at(1).headers.front().value, "application/json;as=Table;v=v1;g=meta.k8s.io");
+}
+
+TEST(List, WatchIsForPeople) {
+  auto server = jobs_server();
+  const auto ran = run_command(jobs::make_list(), "list --watch -o json", &server);
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_NE(ran.err.find("--watch cannot be used with -o json"), std::string::npos);
+  EXPECT_TRUE(server.calls().empty());
+}
+
 TEST(List, WrongPhasesAreNamedBeforeAnythingIsAsked) {
   auto server = jobs_server();
   const auto ran = run_command(jobs::make_list(), "list --phase queued,runing", &server);
