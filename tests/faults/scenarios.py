@@ -95,6 +95,15 @@ def share_a_gpu(world: World, gpus: int) -> Any:
     return results
 
 
+def rent_single_gpus(world: World, gpus: int) -> Any:
+    """Three jobs want a GPU each of a node that has two; two run at once and the third after them."""
+    pool, node = world.name + "-shared", world.name + "-shared-n0"
+    world.add_gpu_pool(pool, node, 2)
+    results = _one_after_the_other(world, [world.submit(gpus, pool) for _ in range(3)], gpus)
+    world.remove_pool(pool, [node])
+    return results
+
+
 def _one_after_the_other(world: World, jobs: list[JobHandle], gpus: int) -> Any:
     results = []
     while jobs:
@@ -120,6 +129,7 @@ _LIVES: dict[Callable[[World, int], Any], dict[int, Any]] = {
     its_pool_is_deleted: {1: _AT_ONCE},
     waits_behind_another: {3: [_AT_ONCE] * 2},
     share_a_gpu: {1: [_AT_ONCE] * 3},
+    rent_single_gpus: {1: [_AT_ONCE] * 3},
 }
 
 

@@ -46,6 +46,11 @@ class World:
         self.nodes.add(node, {POOL_LABEL: pool}, gpus=0)
         self.kubelet.plugins.add(node)
 
+    def add_gpu_pool(self, pool: str, node: str, gpus: int) -> None:
+        """Whole GPUs, rented one by one."""
+        self.api.create("gpupools", pool_manifest(pool, {POOL_LABEL: pool}, sharing={"unit": "GPU"}))
+        self.nodes.add(node, {POOL_LABEL: pool}, gpus=gpus)
+
     def remove_pool(self, pool: str, nodes: list[str]) -> None:
         self.api.delete("gpupools", pool)
         self.wait(f"pool {pool} to be gone", lambda: not self.api.find("gpupools", pool))

@@ -149,6 +149,13 @@ def too_many_slices_reserved(forger: Forger) -> str:
     return node
 
 
+def too_many_gpus_reserved(forger: Forger) -> str:
+    node = forger.node(gpus=2)
+    for gpus in (1, 2):
+        forger.status(forger.job(), 1, "Held", node, slices=gpus)
+    return node
+
+
 def too_many_slices_run(forger: Forger) -> str:
     node = forger.node()
     forger.gpus(node, 0)
@@ -256,7 +263,8 @@ BROKEN = {
                                 the_node_controller_brings_a_taint_back],
     PodOnHeldNode.name: [a_pod_on_a_foreign_node, a_pod_on_a_free_node, a_pod_that_runs_is_deleted_by_force,
                          a_pod_that_may_begin_yet],
-    GpuNotOversubscribed.name: [too_many_slices_reserved, too_many_slices_run, too_many_slices_reported],
+    GpuNotOversubscribed.name: [too_many_slices_reserved, too_many_gpus_reserved, too_many_slices_run,
+                                too_many_slices_reported],
     ValueNamesOneThing.name: [a_value_moves, a_value_counts_for_two_attempts, a_number_falls],
     TakingMoves.name: [nobody_takes_on],
     EditsMoveNothing.name: [an_edit_moves_a_job, an_edit_ends_a_job],

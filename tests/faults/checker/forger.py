@@ -11,7 +11,7 @@ from tests.faults.checker.node_rules import MarksNameHolder, NodeControllerUndon
 from tests.faults.checker.records import NODE_CONTROLLER
 from tests.kit.api import MERGE_PATCH, Api, Object
 from tests.kit.manifests import job_manifest
-from tests.kit.names import JOB_UID, LEASE, LEASE_LABEL, SLICES_LABEL
+from tests.kit.names import GPU, JOB_UID, LEASE, LEASE_LABEL, SLICES_LABEL
 from tests.kit.waiting import wait_for
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -60,11 +60,12 @@ class Forger:
             self.renew(f"leader {turn // 5}")
             time.sleep(PERIOD)
 
-    def node(self) -> str:
+    def node(self, gpus: int = 0) -> str:
         """One that the node controller has nothing to say of any more: that of 1.20 writes the taints that it has in its
         cache, and so brings back what was taken off meanwhile."""
         name = f"{self.space}-n{next(self._names)}"
-        complete = {"metadata": {"name": name}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+        complete = {"metadata": {"name": name}, "status": {"conditions": [{"type": "Ready", "status": "True"}],
+                                                           "allocatable": {GPU: str(gpus)}}}
         self.nodes[name] = self.api.create("nodes", complete)["metadata"]["uid"]
         wait_for("the taint of a new node to go", lambda: not self.api.get("nodes", name)["spec"].get("taints"))
         return name

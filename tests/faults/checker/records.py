@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tests.kit.api import Object
-from tests.kit.names import JOB_UID, LEASE, LEASE_LABEL, POOL_TAINT, SLICES_LABEL
+from tests.kit.names import GPU, JOB_UID, LEASE, LEASE_LABEL, POOL_TAINT, SLICES_LABEL
 
 NODE_CONTROLLER = "kube-controller-manager"  # the name under which it writes
 # What those who submit jobs say about them, for this checker alone.
@@ -27,6 +27,7 @@ class Node:
     label: str
     annotation: str
     pools: list  # values of the pool taint
+    gpus: int = 0  # that its device plugin offers whole
     undone: list | None = None  # what the node controller has made of the lease taints; `taints` is as they were before
 
     @staticmethod
@@ -35,7 +36,8 @@ class Node:
         taints = node["spec"].get("taints", [])
         return Node(meta["name"], meta["uid"], born, [t.get("value", "") for t in taints if t["key"] == LEASE],
                     meta.get("labels", {}).get(LEASE_LABEL), meta.get("annotations", {}).get(LEASE),
-                    [t.get("value", "") for t in taints if t["key"] == POOL_TAINT])
+                    [t.get("value", "") for t in taints if t["key"] == POOL_TAINT],
+                    int(node.get("status", {}).get("allocatable", {}).get(GPU, 0)))
 
     def after(self, before: Any, node: Object) -> "Node":
         """Itself, next to what it was. The node controller of Kubernetes before 1.26 writes all taints of a node as its
@@ -68,7 +70,7 @@ class Job:
     lease_id: str  # "": none
     state: str
     attempt: int
-    slices: int  # of each worker; 0: whole nodes
+    slices: int  # of each worker, or single GPUs; 0: whole nodes
     nodes: dict  # name: (UID, workers)
     lost: dict  # (name, UID): lease value of then
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for the slices of GPUs."""
+"""Rules for slices of GPUs, and for GPUs that are rented one by one."""
 
 from typing import Any, Iterator
 
@@ -27,17 +27,18 @@ def fits(workers: list[int], gpus: list[int]) -> bool:
 
 
 class GpuNotOversubscribed(NodeRule):
-    """By what leases reserve, by what runs, and by what the device plugin reports of each GPU."""
+    """By what leases reserve, by what runs, and by what the device plugin reports of each GPU. Of a node without such a
+    report whole GPUs are rented: its workers take any of them."""
 
     name = "no GPU has more slices given away than it has"
 
     def look_at(self, node: Node, state: State) -> Iterator[str]:
-        gpus = state.gpus.get(node.name)
-        if not gpus:
+        gpus = state.gpus.get(node.name, [])
+        jobs = [job for job in state.claimants(node.name) if job.slices and job.claims(node) and job.state in RESERVES]
+        if not gpus and not jobs:
             return
         self.checked += 1
-        total = [there for there, _ in gpus]
-        jobs = [job for job in state.claimants(node.name) if job.slices and job.claims(node) and job.state in RESERVES]
+        total = [there for there, _ in gpus] or [node.gpus]
         reserved = [job.slices for job in jobs for _ in range(job.nodes[node.name][1])]
         if not fits(reserved, total):
             shown = [f"{j.key}: {j.nodes[node.name][1]} with {j.slices}" for j in jobs]
