@@ -11,8 +11,9 @@ from tests.kit.cluster import cluster_environment
 from tests.kit.paths import BUILD_IMAGE, CLUSTER, program
 
 NAME = "demo"
-POOLS = {"pool.yaml": ("demo", ["na", "nb", "nc"]), "shared-pool.yaml": ("shared", ["nd"])}
-GPUS, SPLIT = "na=1,nb=1,nc=1,nd=2", "nd=10"
+POOLS = {"pool.yaml": ("demo", ["na", "nb", "nc"]), "shared-pool.yaml": ("shared", ["nd"]),
+         "gpu-pool.yaml": ("by-gpu", ["ne"])}
+GPUS, SPLIT = "na=1,nb=1,nc=1,nd=2,ne=2", "nd=10"
 
 
 def check_absent() -> None:
@@ -30,7 +31,7 @@ def check_absent() -> None:
 def up(keep: bool) -> dict[str, str]:
     """Nodes with simulated GPUs; without `keep` it goes when this process ends, however it ends."""
     owner = [] if keep else ["--owner-pid", str(os.getpid())]
-    _run(CLUSTER, "up", NAME, "--nodes", "na,nb,nc,nd", "--gpus", GPUS, "--split", SPLIT, "--image", "pytorch", *owner)
+    _run(CLUSTER, "up", NAME, "--nodes", "na,nb,nc,nd,ne", "--gpus", GPUS, "--split", SPLIT, "--image", "pytorch", *owner)
     return environment()
 
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import os
 import subprocess
 
 from demo.show.errors import DemoError
 from tests.kit.api import Object
+from tests.kit.paths import cli_binary
 
 TIMEOUT = 60
 
@@ -12,7 +14,8 @@ class Kubectl:
     """kubectl on one cluster. Thread-safe."""
 
     def __init__(self, environment: dict[str, str]) -> None:
-        self._environment = environment
+        plugins = os.path.dirname(cli_binary())  # kubectl finds kubectl-gpupool in the PATH
+        self._environment = {**environment, "PATH": f"{plugins}:{environment['PATH']}"}
         self._program = environment["KUBECTL"]
 
     def run(self, *arguments: str) -> str:

@@ -45,15 +45,3 @@ class Picture:
 def used_slices(nodes: Iterable[Object]) -> int:
     return sum(pod.get("slices", 1) for node in nodes for gpu in node.get("status", {}).get("gpus", [])
                for pod in gpu.get("pods", []))
-
-
-class BusiestPicture:
-    """Keeps the picture of the moment at which most slices were in use."""
-
-    def __init__(self) -> None:
-        self._used, self.lines = -1, []
-
-    def look_at(self, nodes: Iterable[Object], lines: list[str]) -> None:
-        used = used_slices(nodes)
-        if used > self._used:
-            self._used, self.lines = used, lines

@@ -30,6 +30,9 @@ PROMISES = (
     Promise("mixed-slices.yaml", "ddp-slices", "Succeeded", "Completed", 1),
     Promise("torchrun.yaml", "torchrun", "Succeeded", "Completed", 1),
     Promise("independent-tasks.yaml", "independent-tasks", "Succeeded", "Completed", 1),
+    Promise("single-gpus.yaml", "gpu-a", "Succeeded", "Completed", 1),
+    Promise("single-gpus.yaml", "gpu-b", "Succeeded", "Completed", 1),
+    Promise("single-gpus.yaml", "both-gpus", "Succeeded", "Completed", 1),
     Promise("too-large.yaml", "too-large", "Queued", "TooLarge", 0, waits=True),
 )
 

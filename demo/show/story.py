@@ -7,12 +7,13 @@ import time
 from typing import Any
 
 from demo.show import chart, demo_cluster, leftovers, promises
+from demo.show.answers import BusiestTop, WhyOfWaiting
 from demo.show.errors import DemoError
 from demo.show.kubectl import Kubectl
 from demo.show.operator import Operator, stop_kept
-from demo.show.picture import BusiestPicture, Picture
+from demo.show.picture import Picture
 from demo.show.screen import Screen
-from demo.show.training import RANKS, Training
+from demo.show.training import COMMAND, JOB, RANKS, Training
 from demo.show.watch import Watch
 from tests.kit.api import Object
 from tests.kit.names import POOL_LABEL
@@ -27,23 +28,23 @@ def run(keep: bool) -> int:
     begin, operator, done = time.monotonic(), None, False
     demo_cluster.check_absent()
     try:
-        _title("A Kubernetes: three nodes with one simulated GPU, one with two that are cut into ten slices each")
+        _title("A Kubernetes: three nodes with one simulated GPU, one with two that are cut into ten slices each, one with two")
         environment = demo_cluster.up(keep)
         kubectl = Kubectl(environment)
         demo_cluster.load_launcher()
-        _title("gpupool: its resource definitions, a pool of the three nodes, a shared one of the fourth, the operator")
+        _title("gpupool: its resource definitions, a pool of three nodes, one of slices, one of single GPUs, the operator")
         _install(kubectl)
         operator = Operator(environment, keep)
         operator.start()
         port = operator.wait_ready()
         print(f"operator: process {operator.pid}, log {operator.log_path}, http://127.0.0.1:{port}/metrics")
         _title("Every example; too-large is meant to wait for ever")
-        training, busiest = Training(kubectl), BusiestPicture()
+        training, top, why = Training(kubectl), BusiestTop(kubectl), WhyOfWaiting(kubectl, JOB)
         try:
-            jobs = _run_jobs(kubectl, operator, training, busiest)
+            jobs = _run_jobs(kubectl, operator, training, top, why)
+            problems = _report(kubectl, operator, jobs, training, top, why)
         finally:
             training.stop()
-        problems = _report(kubectl, operator, jobs, training, busiest)
         print(f"\n{time.monotonic() - begin:.0f} s from start to end")
         done = not problems
     except DemoError as error:
@@ -62,7 +63,7 @@ def remove() -> None:
 def _check_machine() -> None:
     if os.geteuid() != 0:
         raise DemoError("a cluster needs root: namespaces, mounts and cgroups")
-    for name in ("gpupool-operator", "gpupool-launch", "gpupool-device-plugin"):
+    for name in ("gpupool-operator", "gpupool-launch", "gpupool-device-plugin", "kubectl-gpupool"):
         if not os.access(program(name), os.X_OK):
             raise DemoError(f"{program(name)} is missing; `make build` makes it")
 
@@ -82,7 +83,7 @@ def _install(kubectl: Kubectl) -> None:
         kubectl.apply(os.path.join(EXAMPLES, example))
 
 
-def _run_jobs(kubectl: Kubectl, operator: Operator, training: Training, busiest: BusiestPicture) -> Any:
+def _run_jobs(kubectl: Kubectl, operator: Operator, training: Training, top: BusiestTop, why: WhyOfWaiting) -> Any:
     """Applies the jobs and shows them until each has come to its end."""
     jobs, nodes = Watch(kubectl, "gpujobs"), Watch(kubectl, "gpunodes")
     names = [promise.job for promise in promises.PROMISES]
@@ -94,9 +95,9 @@ def _run_jobs(kubectl: Kubectl, operator: Operator, training: Training, busiest:
         if news := operator.restart_if_dead():
             screen.say(news)
         training.look_at(jobs.objects)
-        lines = picture.draw(nodes.objects.values())
-        busiest.look_at(nodes.objects.values(), lines)
-        screen.show(jobs.objects, lines)
+        why.look_at(jobs.objects)
+        top.look_at(nodes.objects.values())
+        screen.show(jobs.objects, picture.draw(nodes.objects.values()))
 
     try:
         for file in dict.fromkeys(promise.file for promise in promises.PROMISES):
@@ -120,10 +121,12 @@ def _all_settled(jobs: dict[str, Object]) -> bool:
 
 
 def _report(kubectl: Kubectl, operator: Operator, jobs: dict[str, Object], training: Training,
-            busiest: BusiestPicture) -> list[str]:
+            top: BusiestTop, why: WhyOfWaiting) -> list[str]:
     """Prints what came of it; returns what did not come as promised."""
-    _title("Which job sat on which GPU, when most were in use")
-    print("\n".join(busiest.lines))
+    _title(f"kubectl {' '.join(top.answer.command)}, when most GPUs were in use")
+    print(top.answer.text())
+    _title(f"kubectl {' '.join(why.answer.command)}, while it waited")
+    print(why.answer.text())
     for table in (["get", "gnode"], ["get", "gpool"], ["get", "gjob", "-o", "wide"]):
         _title("kubectl " + " ".join(table))
         print(kubectl.run(*table).rstrip())
@@ -148,8 +151,9 @@ def _report(kubectl: Kubectl, operator: Operator, jobs: dict[str, Object], train
     return problems
 
 
-def _report_training(losses: list[float], weights: dict[int, str]) -> Any:
-    _title("ddp-pytorch: training on three nodes")
+def _report_training(lines: list[str], losses: list[float], weights: dict[int, str]) -> Any:
+    _title(f"kubectl {' '.join(COMMAND)}, while it trained on three nodes")
+    print("\n".join([*lines[:3], "...", *lines[-6:]] if len(lines) > 9 else lines))
     if len(losses) < 2:
         return ["ddp-pytorch: the log of rank 0 shows no losses"]
     print(chart.draw(losses, "mean squared error over all ranks"))
