@@ -10,9 +10,12 @@ from tests.kit.waiting import wait_for
 class LogsTest(LogsCase):
     def test_a_worker_that_holds_its_result_shows_its_output(self):
         job = self.gang("early", 'echo "output of $RANK"; [ $RANK = 0 ] || sleep 3600')
-        wait_for("rank 0 to hold", lambda: any(
-            c["restartCount"] for p in job.pods() if p["metadata"]["name"].endswith("-0")
-            for c in p["status"].get("containerStatuses", [])), detail=job.show)
+        def printed() -> bool:
+            workers = [status for pod in job.pods() for status in pod["status"].get("containerStatuses", [])]
+            return len(workers) == 3 and all(w["restartCount"] or "running" in w["state"] for w in workers) and any(
+                w["restartCount"] for w in workers)
+
+        wait_for("rank 0 to hold and the others to run", printed, detail=job.show)
         shown = self.logs("early", "--all")
         self.assertEqual((0, "0 | output of 0\n1 | output of 1\n2 | output of 2\n"),
                          (shown.returncode, "".join(sorted(shown.stdout.splitlines(True)))), shown.stderr)
