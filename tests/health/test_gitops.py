@@ -66,4 +66,4 @@ class GitOpsTest(unittest.TestCase):
         for kind in ("GpuJob", "GpuPool"):
             with open(os.path.join(ROOT, "deploy", "argocd", kind.lower() + ".lua"), encoding="utf-8") as script:
                 self.assertEqual(script.read(), settings["data"][f"resource.customizations.health.gpupool.dev_{kind}"])
-        self.assertEqual(2, len(settings["data"]))
+        self.assertEqual(3, len(settings["data"]))
