@@ -59,7 +59,7 @@ base::Result<runtime::Requeue> SweepReconciler::reconcile(const api::ObjectKey& 
   }
   if (auto done = suspend(next, stop); !done) return tl::unexpected<base::Error>(done.error());
   const bool is_behind = !next.look_up.empty();
-  auto requeue = finish(sweep, std::move(next), stop);
+  auto requeue = finish(sweep, next, stop);
   if (!requeue) return requeue;
   if (error) return tl::unexpected<base::Error>(*error);
   const bool has_begun = !sweep->status.spec_hash.empty();
@@ -117,7 +117,7 @@ base::Result<void> SweepReconciler::suspend(const planning::SweepPlan& plan, std
   return {};
 }
 
-base::Result<runtime::Requeue> SweepReconciler::finish(const Sweep& sweep, planning::SweepPlan plan,
+base::Result<runtime::Requeue> SweepReconciler::finish(const Sweep& sweep, const planning::SweepPlan& plan,
                                                        std::stop_token stop) {
   for (const auto& job : plan.remove) {
     if (auto done = writer_.remove(*job, stop); !done) return tl::unexpected<base::Error>(done.error());

@@ -49,7 +49,8 @@ class SweepReconciler final : public runtime::Reconciler {
                              std::stop_token stop);
   base::Result<void> suspend(const planning::SweepPlan& plan, std::stop_token stop);
   // Returns when the status is due if it was not written.
-  base::Result<runtime::Requeue> finish(const Sweep& sweep, planning::SweepPlan plan, std::stop_token stop);
+  base::Result<runtime::Requeue> finish(const Sweep& sweep, const planning::SweepPlan& plan,
+                                        std::stop_token stop);
   std::shared_ptr<const planning::TrialSpace> space_of(const api::GpuSweep& sweep);
   void tell(const api::GpuSweep& sweep, const api::GpuSweepStatus& after);
 
