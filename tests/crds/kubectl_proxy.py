@@ -8,8 +8,7 @@ import urllib.request
 
 KIND_PATHS = {"GpuPool": "/apis/gpupool.dev/v1alpha1/gpupools",
               "GpuNode": "/apis/gpupool.dev/v1alpha1/gpunodes",
-              "GpuJob": "/apis/gpupool.dev/v1alpha1/namespaces/{}/gpujobs",
-              "GpuSweep": "/apis/gpupool.dev/v1alpha1/namespaces/{}/gpusweeps"}
+              "GpuJob": "/apis/gpupool.dev/v1alpha1/namespaces/{}/gpujobs"}
 MERGE_PATCH = "application/merge-patch+json"
 
 
