@@ -6,7 +6,7 @@ from typing import Iterable
 
 from demo.show.errors import DemoError
 from demo.show.kubectl import Kubectl
-from demo.show.picture import used_slices
+from demo.show.picture import used_gpus
 from tests.kit.api import Object
 
 
@@ -42,14 +42,14 @@ class Answer:
 
 
 class BusiestTop:
-    """`top` at the moment at which most slices were in use."""
+    """`top` at the moment at which most GPUs were in use."""
 
     def __init__(self, kubectl: Kubectl) -> None:
         self.answer = Answer(kubectl, "top", "--once")
         self._used = -1
 
     def look_at(self, nodes: Iterable[Object]) -> None:
-        used = used_slices(nodes)
+        used = used_gpus(nodes)
         if used > self._used and self.answer.ask():
             self._used = used
 

@@ -42,6 +42,5 @@ class Picture:
         return max(owners, key=len, default=pod)
 
 
-def used_slices(nodes: Iterable[Object]) -> int:
-    return sum(pod.get("slices", 1) for node in nodes for gpu in node.get("status", {}).get("gpus", [])
-               for pod in gpu.get("pods", []))
+def used_gpus(nodes: Iterable[Object]) -> int:
+    return sum(bool(gpu.get("pods")) for node in nodes for gpu in node.get("status", {}).get("gpus", []))
