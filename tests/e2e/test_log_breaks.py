@@ -89,9 +89,13 @@ class LogBreaksTest(LogsCase):
             self.assertEqual(list(range(len(got))), got, f"rank {rank}\n{told}")
             self.assertIn(f"{rank} | last {len(got)}\n", shown, told)
         for attempt in range(2):
-            self.assertEqual(list(range(30)), numbers[attempt, 2], f"attempt {attempt}\n{told}")
-            for rank in range(2):  # these were stopped somewhere
+            for rank in range(3):  # 0 and 1 were stopped somewhere
                 got = numbers[attempt, rank]
                 self.assertEqual(list(range(len(got))), got, f"attempt {attempt}, rank {rank}\n{told}")
-        self.assertNotIn("missing", told)
+        # Rank 2 has crashed. If that was while the server was away, its node may have dropped its log since: then a note
+        # must say so.
+        if all(len(numbers[attempt, 2]) == 30 for attempt in range(2)):
+            self.assertNotRegex(told, "rank 2: .*(missing|dropped)")
+        else:
+            self.assertRegex(told, "rank 2: .*(missing|dropped)")
         self.assertEqual(200, sum(re.fullmatch(r" *1 \| \d{6000}\n", line) is not None for line in shown))
