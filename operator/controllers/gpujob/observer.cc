@@ -81,7 +81,8 @@ planning::Observation JobObserver::observe(const ReconcileState& state) {
     const base::MutexLock lock(mutex_);
     seen.end_shown = ends_.shown(job, watched);
   }
-  if (state.ticket) seen.verdict = state.ticket->verdict();
+  // The ticket of a replacement says nothing about the job's turn.
+  if (state.ticket && !state.replacement) seen.verdict = state.ticket->verdict();
   seen.replacement = state.replacement;
   seen.nodes_taken = state.nodes_taken;
   seen.children_made = state.children_made;

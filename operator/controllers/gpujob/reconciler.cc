@@ -140,6 +140,7 @@ GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::AskQu
                                                  std::stop_token /*stop*/) {
   state.ticket.reset();
   state.ticket.emplace(actions_.ask_queue(*state.job));
+  state.replacement.reset();
   return kGoOn;
 }
 

@@ -192,7 +192,10 @@ class WorldActions final : public JobActions, private Ticket::Issuer {
   api::Explanation explain(const api::GpuJob& job) override {
     return {planning::request_of(job), world_.now};
   }
-  void tell(const api::GpuJob&, const planning::Note& note) override { world_.events.push_back(note.reason); }
+  void tell(const api::GpuJob&, const planning::Note& note) override {
+    if (note.reason.empty()) world_.broken.emplace_back("an event without a reason");
+    world_.events.push_back(note.reason);
+  }
   void on_status(const api::GpuJob&, const api::GpuJobStatus&) override {}
   void on_marks_restored() override {}
 
@@ -285,6 +288,7 @@ void World::write_status(const api::GpuJobStatus& status) {
     }
     job.status = std::move(stored->status);
     history.push_back(job.status);
+    if (job.status.reason.empty()) broken.push_back("a status without a reason in phase " + job.status.phase);
     const std::string after = job.status.lease ? job.status.lease->id : "";
     if (!after.empty() && after != before && !lease_ids_.insert(after).second)
       broken.push_back("the lease value " + after + " was used twice");
