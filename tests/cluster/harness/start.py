@@ -19,6 +19,7 @@ from tests.cluster.harness.progress import Progress
 from tests.cluster.harness.state import State
 
 KEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeper.py")
+GRACE_SECONDS, GRACE_SECONDS_WITHOUT_KUBELETS = 16, 300
 CONTROL_PLANE = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"]
 
 
@@ -61,7 +62,9 @@ def _start(state: State, options: Namespace, programs: Binaries, images: Store, 
     nodes = [] if options.control_plane_only else options.nodes.split(",")
     counts = gpus.parse(options.gpus, nodes, "--gpus") if plugged else {}
     minor = minor_version(programs.paths["kube-apiserver"])
-    state.remember(nodes=nodes, grace=options.node_monitor_grace_period, images=images.folder,
+    # Without kubelets only the tests decide which nodes are ready, however slow the machine is.
+    grace = options.node_monitor_grace_period or (GRACE_SECONDS if nodes else GRACE_SECONDS_WITHOUT_KUBELETS)
+    state.remember(nodes=nodes, grace=grace, images=images.folder,
                    kubectl=programs.paths["kubectl"], splits=gpus.parse(options.split, nodes, "--split"))
     if nodes:
         kubelet = programs.paths["kubelet"]
@@ -92,8 +95,7 @@ def _start(state: State, options: Namespace, programs: Binaries, images: Store, 
     api = Api(state)
     control_plane.wait_ready(state, api)
     progress.step(f"API server v1.{minor} is ready at {server}")
-    control_plane.start_controller_manager(state, init, programs.paths["kube-controller-manager"], minor,
-                                           options.node_monitor_grace_period)
+    control_plane.start_controller_manager(state, init, programs.paths["kube-controller-manager"], minor, grace)
     if nodes or options.scheduler:
         control_plane.start_scheduler(state, init, programs.paths["kube-scheduler"])
     if nodes:
