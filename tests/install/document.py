@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.deploy.chart import helm_path
 from tests.install.site_under_test import Site
-from tests.kit.paths import ROOT
+from tests.kit.paths import ROOT, cli_binary
 
 # All that is changed in the commands: what a document names of a site, and what this cluster has in its place.
 SUBSTITUTES = {
@@ -45,6 +45,7 @@ def follow(site: Site, path: str, heading: str, only: str = "", **words: str) ->
         with open(values, "w", encoding="utf-8") as out:
             out.write(site.values)
         _command(folder, "kubectl", f'exec {os.environ["KUBECTL"]} "$@"')
+        _command(folder, "kubectl-gpupool", f'exec {cli_binary()} "$@"')
         # The images are others than a release's, and the driver is a fake.
         _command(folder, "helm", f'case $1 in install | upgrade) set -- "$@" --values {values} ;; esac\n'
                                  f'exec {helm_path()} "$@"')

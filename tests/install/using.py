@@ -53,8 +53,9 @@ def _ask(site: Site) -> None:
     """Jobs of each kind, by the documented commands."""
     report = site.report
     done, output = document.follow(site, *QUESTIONS, NAME="single-gpu")
-    report.check("the output of a job can be read after its end", done and "\nsingle-gpu: rank 0 of 1" in output, output)
-    done, output = document.follow(site, *QUESTIONS, only="until", NAME="deadline")
+    read = len(re.findall(r"^(?:0 \| )?single-gpu: rank 0 of 1 on ", output, re.M))
+    report.check("the output of a job can be read after its end, with and without the plugin", done and read == 3, output)
+    done, output = document.follow(site, *QUESTIONS, only="until kubectl", NAME="deadline")
     report.check("the wait for the end of a job ends when it has failed, and says so",
                  not done and " Failed " in output, output)
     gang = JobHandle(site.api, "gang", "default")
