@@ -11,6 +11,7 @@
 #include "controllers/gpunode/controller.h"
 #include "controllers/gpupool/controller.h"
 #include "controllers/queue/pool_queue.h"
+#include "controllers/sweep/controller.h"
 #include "controllers/sweeper/node_sweeper_controller.h"
 #include "controllers/sweeper/pod_sweeper_controller.h"
 #include "kube/config/rest_config.h"
@@ -67,6 +68,7 @@ class Operator {
         pool_queue_(caches_),
         jobs_(setup_, pool_queue_, {options.threads, options.launcher_image}),
         pools_(setup_, pool_queue_),
+        sweeps_(setup_),
         node_sweeper_(setup_),
         pod_sweeper_(setup_),
         node_marker_(setup_) {
@@ -128,6 +130,7 @@ class Operator {
   controllers::PoolQueue pool_queue_;  // before the controllers: it must record changes before they react
   controllers::GpuJobController jobs_;
   controllers::GpuPoolController pools_;
+  controllers::GpuSweepController sweeps_;
   controllers::NodeSweeperController node_sweeper_;
   controllers::PodSweeperController pod_sweeper_;
   controllers::NodeMarkerController node_marker_;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The CEL rules of the definitions: for each, what it accepts and what it refuses. Needs a server that checks them."""
 
-from tests.crds.cluster_access import JOB, POOL, CrdTest, changed
+from tests.crds.cluster_access import JOB, POOL, SWEEP, CrdTest, changed
 
 LEASE = {"id": "00000000-0000-0000-0000-000000000000.1", "state": "Running", "attempt": 0}
 CONTAINER = {"name": "w", "image": "i:2", "command": ["true"]}
@@ -85,3 +85,17 @@ class CelRulesTest(CrdTest):
         self.assertEqual(200, self.patch_spec({"suspend": True, "priority": 3, "ttlSecondsAfterFinished": 1,
                                                "rendezvous": "MasterPort"})[0], "it is what an absent one means")
         self.assert_refused(self.patch_spec({"nodes": None}), "spec.nodes cannot be changed")
+
+    def test_a_sweep_stays_as_it_is_once_it_has_begun(self):
+        sweep = changed(SWEEP, {"spec.objective": {"metric": "loss", "goal": "Minimize"}})
+        self.accepted(sweep, dry_run=False)
+        self.assertEqual(200, self.api.patch(sweep, {"spec": {"keepJobs": "None"}})[0], "was refused before it began")
+        self.assertEqual(200, self.api.patch(sweep, {"status": {"specHash": "0123456789abcdef"}}, "/status")[0])
+        for change in ({"parameters": [{"name": "a", "values": ["1"]}]}, {"search": {"random": {"trials": 5}}},
+                       {"objective": {"metric": "other"}}, {"objective": None}, {"keepJobs": "All"}, {"job": {"gpus": 2}},
+                       {"job": {"template": {"spec": {"containers": [CONTAINER]}}}}):
+            field = next(iter(change))
+            with self.subTest(change=str(change)):
+                self.assert_refused(self.api.patch(sweep, {"spec": change}), f"spec.{field} cannot be changed once the sweep has begun")
+        self.assertEqual(200, self.api.patch(sweep, {"spec": {"parallel": 3, "maxFailed": 1, "suspend": True,
+                                                              "objective": {"target": "0.5"}}})[0])

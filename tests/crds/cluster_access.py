@@ -14,7 +14,8 @@ from tests.kit.paths import CRDS, kubectl_program
 
 FILES = {"gpunodes": os.path.join(CRDS, "gpupool.dev_gpunodes.yaml"),
          "gpupools": os.path.join(CRDS, "gpupool.dev_gpupools.yaml"),
-         "gpujobs": os.path.join(CRDS, "gpupool.dev_gpujobs.yaml")}
+         "gpujobs": os.path.join(CRDS, "gpupool.dev_gpujobs.yaml"),
+         "gpusweeps": os.path.join(CRDS, "gpupool.dev_gpusweeps.yaml")}
 NAMESPACE = "gpupool-crd-test"
 POOL_NAME = "gpupool-crd-test"
 CEL_SINCE = 25  # x-kubernetes-validations are checked from Kubernetes 1.25 on
@@ -26,6 +27,11 @@ JOB = {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuJob",
 POOL = {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuPool",
         "metadata": {"name": POOL_NAME},
         "spec": {"nodeSelector": {"matchLabels": {"pool": "lab"}}}}
+SWEEP = {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuSweep",
+         "metadata": {"name": "sweep", "namespace": NAMESPACE},
+         "spec": {"parameters": [{"name": "lr", "values": ["0.1", "0.2"]}],
+                  "job": {"pool": POOL_NAME,
+                          "template": {"spec": {"containers": [{"name": "w", "image": "i:1", "command": ["$(lr)"]}]}}}}}
 NODE_NAME = "gpupool-crd-test"
 NODE = {"apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuNode", "metadata": {"name": NODE_NAME}}
 

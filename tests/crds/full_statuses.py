@@ -24,6 +24,15 @@ FULL_JOB_STATUS = {
                 "values": [{"name": "loss", "last": "NaN", "step": 3, "min": "0.25", "minStep": 2, "max": "1e+20", "maxStep": 1,
                             "count": 3, "notFinite": 1}]}}
 
+TRIAL = {"trial": 17, "job": "tune-17", "value": "0.0312", "parameters": {"lr": "0.0031", "batch": "64"}}
+
+FULL_SWEEP_STATUS = {
+    "observedGeneration": 3, "phase": "Running", "conditions": [CONDITION], "reason": "TrialsRunning", "message": "text",
+    "progress": "12/200", "counts": {"total": 200, "created": 32, "active": 20, "succeeded": 9, "failed": 2, "stopped": 1},
+    "best": TRIAL, "top": [TRIAL], "results": ["0 S 0.5", "1 F", "17 S 0.0312"],
+    "failures": [{"trial": 1, "reason": "BackoffLimitExceeded", "message": "text"}], "specHash": "0123456789abcdef",
+    "startTime": TIME, "completionTime": TIME}
+
 FULL_POOL_STATUS = {
     "observedGeneration": 3, "conditions": [CONDITION],
     "nodes": {"total": 6, "ready": 5, "unready": 1, "cordoned": 1, "leased": 2, "available": 2},
@@ -44,5 +53,6 @@ FULL_NODE_STATUS = {
               "pods": [{"namespace": "default", "name": "job-1-0", "slices": 3}]}]}
 
 NEWER_WORDS = {"GpuJob": {"phase": "Migrating", "reason": "NewReason", "lease": {"state": "Moving"}},
+               "GpuSweep": {"phase": "Pruning", "reason": "NewReason", "results": ["0 P 0.5 3"]},
                "GpuNode": {"gpus": [{"uuid": "GPU-1", "health": "Throttled"}]},
                "GpuPool": {"conditions": [{**CONDITION, "type": "Priced", "status": "Maybe"}]}}

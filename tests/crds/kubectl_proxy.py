@@ -8,7 +8,8 @@ import urllib.request
 
 KIND_PATHS = {"GpuPool": "/apis/gpupool.dev/v1alpha1/gpupools",
               "GpuNode": "/apis/gpupool.dev/v1alpha1/gpunodes",
-              "GpuJob": "/apis/gpupool.dev/v1alpha1/namespaces/{}/gpujobs"}
+              "GpuJob": "/apis/gpupool.dev/v1alpha1/namespaces/{}/gpujobs",
+              "GpuSweep": "/apis/gpupool.dev/v1alpha1/namespaces/{}/gpusweeps"}
 MERGE_PATCH = "application/merge-patch+json"
 
 

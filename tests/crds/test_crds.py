@@ -15,11 +15,11 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path[0] = str(next(p for p in Path(__file__).resolve().parents if (p / "CMakePresets.json").exists()))
 
-from tests.crds.bad_objects import BAD_JOBS, BAD_NODE_STATUSES, BAD_POOLS  # noqa: E402
+from tests.crds.bad_objects import BAD_JOBS, BAD_NODE_STATUSES, BAD_POOLS, BAD_SWEEPS  # noqa: E402
 from tests.crds.cel_rules import CelRulesTest  # noqa: E402
-from tests.crds.cluster_access import (CEL_SINCE, FILES, JOB, NAMESPACE, NODE, NODE_NAME, POOL, POOL_NAME,  # noqa: E402
+from tests.crds.cluster_access import (CEL_SINCE, FILES, JOB, NAMESPACE, NODE, NODE_NAME, POOL, POOL_NAME, SWEEP,  # noqa: E402
                                        CrdTest, apply_crds, changed, kubectl, server_minor)
-from tests.crds.full_statuses import FULL_JOB_STATUS, FULL_NODE_STATUS, FULL_POOL_STATUS, NEWER_WORDS  # noqa: E402
+from tests.crds.full_statuses import FULL_JOB_STATUS, FULL_NODE_STATUS, FULL_POOL_STATUS, FULL_SWEEP_STATUS, NEWER_WORDS  # noqa: E402
 from tests.kit.paths import EXAMPLES, ROOT  # noqa: E402
 from tests.kit.unittests import suite_for_server  # noqa: E402
 
@@ -80,10 +80,20 @@ class ObjectTest(CrdTest):
         self.assertEqual({"unit": "Slice", "resourceName": "gpupool.dev/vgpu"}, spec["sharing"])
         self.assertNotIn("sharing", self.accepted(POOL)["spec"])
 
+    def test_defaults_of_a_sweep(self):
+        spec = self.accepted(changed(SWEEP, {"spec.objective": {"metric": "loss", "goal": "Maximize"},
+                                             "spec.search": {"random": {"trials": 5}}}))["spec"]
+        del spec["parameters"], spec["job"]
+        self.assertEqual({"search": {"random": {"trials": 5, "seed": 0}}, "parallel": 10, "suspend": False, "keepJobs": "All",
+                          "objective": {"metric": "loss", "goal": "Maximize", "take": "Best", "missing": "Fail"}}, spec)
+
     def test_bounds_themselves_are_accepted(self):
         self.accepted(changed(JOB, {"metadata.name": "a" * 45, "spec.gpus": 64000, "spec.gpusPerWorker": 64,
                                     "spec.nodes": [f"{i:0253}" for i in range(1000)], "spec.backoffLimit": 0,
                                     "spec.ttlSecondsAfterFinished": 0, "spec.priority": -1000000}))
+        self.accepted(changed(SWEEP, {"metadata.name": "a" * 40, "spec.parallel": 1000, "spec.maxFailed": 0, "spec.parameters": [
+            {"name": "a" * 63, "values": [f"{i:0512}" for i in range(1000)]},
+            {"name": "b", "integers": {"min": -10 ** 15, "max": 10 ** 15}}]}))
         self.accepted(changed(POOL, {"spec.nodeSelector": {}, "spec.nodeNamePattern": "x" * 256,
                                      "spec.gpus.minMemory": "1.5Gi", "spec.gpus.models": ["x" * 63],
                                      "spec.sharing.deviceMemoryScaling": 0.1}))
@@ -96,6 +106,9 @@ class ObjectTest(CrdTest):
 
     def test_bad_jobs_are_refused(self):
         self.check_refused(JOB, BAD_JOBS)
+
+    def test_bad_sweeps_are_refused(self):
+        self.check_refused(SWEEP, BAD_SWEEPS)
 
     def test_bad_pools_are_refused(self):
         self.check_refused(POOL, BAD_POOLS)
@@ -113,6 +126,11 @@ class ObjectTest(CrdTest):
         spec = self.accepted(changed(JOB, {"spec.template": template, "spec.unknown": 1}))["spec"]
         self.assertEqual(template, spec["template"])
         self.assertNotIn("unknown", spec)
+        # The operator checks the job of a sweep, so it must see what is unknown in it.
+        sweep = changed(SWEEP, {"metadata.name": "prune", "spec.unknown": 1, "spec.job.unknown": 1, "spec.job.template": template})
+        spec = self.accepted(sweep)["spec"]
+        self.assertEqual({"pool": POOL_NAME, "unknown": 1, "template": template}, spec["job"])
+        self.assertNotIn("unknown", spec)
         spec = self.accepted(changed(POOL, {"spec.unknown": 1, "spec.gpus.unknown": 1}))["spec"]
         self.assertNotIn("unknown", spec)
         self.assertNotIn("unknown", spec["gpus"])
@@ -129,7 +147,7 @@ class ObjectTest(CrdTest):
         self.assertEqual((5, {**made["status"], "phase": "Queued"}), (after["spec"]["priority"], after["status"]))
 
     def test_every_field_of_a_status_is_kept(self):
-        for objekt, status in ((changed(JOB, {"metadata.name": "full-status"}), FULL_JOB_STATUS),
+        for objekt, status in ((changed(JOB, {"metadata.name": "full-status"}), FULL_JOB_STATUS), (SWEEP, FULL_SWEEP_STATUS),
                                (POOL, FULL_POOL_STATUS), (NODE, FULL_NODE_STATUS)):
             self.accepted(objekt, dry_run=False)
             code, body = self.api.patch(objekt, {"status": status}, "/status")
@@ -151,7 +169,7 @@ class KubectlTest(CrdTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        for objekt in (changed(JOB, {"spec.gpus": 4}), POOL, NODE):
+        for objekt in (changed(JOB, {"spec.gpus": 4}), SWEEP, POOL, NODE):
             code, body = cls.api.create(objekt, dry_run=False)
             if code != 201:
                 raise AssertionError(body["message"])
@@ -163,6 +181,7 @@ class KubectlTest(CrdTest):
         self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS REASON AGE", self.columns("gjob"))
         self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS REASON AGE MASTER PRIORITY CREATED NAMESPACE",
                          self.columns("gjob", "-o", "wide"))
+        self.assertEqual("NAME PHASE ENDED ACTIVE FAILED BEST VALUE REASON AGE", self.columns("gsweep"))
         self.assertEqual("NAME READY NODES NODES-READY NODES-LEASED NODES-AVAILABLE GPUS GPUS-AVAILABLE SLICES "
                          "SLICES-FREE QUEUED RUNNING AGE", self.columns("gpool"))
         self.assertEqual("NAME GPUS HEALTHY SLICES SLICES-FREE UTILIZATION MEMORY DRIVER LAST-REPORT", self.columns("gnode"))
@@ -186,6 +205,7 @@ class KubectlTest(CrdTest):
         self.assertIn("gpupool.gpupool.dev/" + POOL_NAME, shown)
         self.assertIn("gpunode.gpupool.dev/" + NODE_NAME, shown)
         self.assertIn("gpujob.gpupool.dev/job", shown)
+        self.assertIn("gpusweep.gpupool.dev/sweep", shown)
 
     def test_every_name_of_a_kind_works(self):
         for kind in ("gpool", "gpupool", "gpupools", "gpools", "gpupools.gpupool.dev"):
@@ -194,10 +214,13 @@ class KubectlTest(CrdTest):
             self.get(kind, NODE_NAME)
         for kind in ("gjob", "gpujob", "gpujobs", "gjobs", "gpujobs.gpupool.dev"):
             self.get(kind, "job")
+        for kind in ("gsweep", "gpusweep", "gpusweeps", "gsweeps", "gpusweeps.gpupool.dev"):
+            self.get(kind, "sweep")
 
     def test_explain(self):
         for field, text in (("gjob.spec.gpus", "multiple of gpusPerWorker"), ("gpujob.spec.template", "command"),
                             ("gpujob.status.phase", "Queued"), ("gjob.spec.slice", "slices of one GPU"),
+                            ("gsweep.spec.parameters.logUniform", "as between 0.01 and 0.1"), ("gsweep.spec.job", "kubectl explain gjob.spec"),
                             ("gnode.status.gpus.pods", "as the kubelet knows them"), ("gpupool.spec.nodeSelector", "matchLabels")):
             output = kubectl("explain", "--api-version=gpupool.dev/v1alpha1", field)
             self.assertIn(text, " ".join(output.split()), field)

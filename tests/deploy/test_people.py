@@ -18,7 +18,7 @@ from tests.kit import deploy  # noqa: E402
 from tests.kit.api import MERGE_PATCH, Api, ApiError  # noqa: E402
 from tests.kit.as_user import AsUser  # noqa: E402
 from tests.kit.kubectl import apply_definitions, apply_objects, given_kubeconfig, kubectl  # noqa: E402
-from tests.kit.manifests import job_manifest, pool_manifest  # noqa: E402
+from tests.kit.manifests import job_manifest, pool_manifest, sweep_manifest  # noqa: E402
 from tests.kit.unittests import suite_for_server  # noqa: E402
 from tests.kit.waiting import wait_for  # noqa: E402
 
@@ -70,10 +70,15 @@ class RoleTest(PeopleTest):
     def job(self, name="job"):
         return job_manifest(name, NAMESPACE, "lab")
 
+    def sweep(self):
+        return sweep_manifest("sweep", NAMESPACE, "lab", [{"name": "lr", "values": ["0.1"]}])
+
     def test_renter(self):
         renter = self.bind("renter", "gpupool-renter", NAMESPACE)
         wait_for("the role to be in force", lambda: self.allows(renter.list, "gpujobs", NAMESPACE))
         renter.create("gpujobs", self.job(), dryRun="All")
+        renter.create("gpusweeps", self.sweep(), dryRun="All")
+        renter.list("gpusweeps", NAMESPACE)
         for kind in ("pods", "jobs", "events"):
             renter.list(kind, NAMESPACE)
         self.admin.create("gpujobs", self.job())
@@ -123,7 +128,9 @@ class RoleTest(PeopleTest):
     def test_viewer(self):
         viewer = self.bind("viewer", "gpupool-viewer")
         wait_for("the role to be in force", lambda: self.allows(viewer.list, "gpujobs"))
+        viewer.list("gpusweeps")
         self.refused("cannot create", viewer.create, "gpujobs", self.job())
+        self.refused("cannot create", viewer.create, "gpusweeps", self.sweep())
         for kind in ("gpupools", "gpunodes"):
             self.refused("cannot list", viewer.list, kind)
 
@@ -150,6 +157,8 @@ class RoleTest(PeopleTest):
         wait_for("the role to be in force", lambda: self.allows(owner.list, "gpupools"))
         owner.create("gpupools", pool_manifest("p", {"a": "b"}), dryRun="All")
         owner.list("gpujobs")
+        owner.list("gpusweeps")
+        self.refused("cannot create", owner.create, "gpusweeps", self.sweep())
         self.refused("cannot create", owner.create, "gpujobs", self.job())
         self.admin.create("nodes", {"metadata": {"name": "deploy-people"}})
         self.addCleanup(self.admin.delete, "nodes", "deploy-people")

@@ -9,6 +9,7 @@ from tests.kit.kubectl import kubectl
 from tests.kit.operator_case import OperatorCase
 from tests.kit.paths import ROOT
 from tests.kit.pod_watch import PodWatch
+from tests.kit.sweeps import SweepHandle
 
 RANK_LOSS = re.compile(r"rank (\d) epoch (\d+) loss ([0-9.]+)")
 DIGEST = re.compile(r"rank (\d) final weights SHA256=([0-9a-f]{64})")
@@ -102,6 +103,27 @@ class ExampleTest(OperatorCase):
             self.assertEqual("Succeeded", job.wait_condition("Complete")["phase"])
             shares = [list(map(int, re.findall(r"^task (\d+)$", tail, re.M))) for tail in pods.tails(4).values()]
         self.assertEqual([[0, 4, 8], [1, 5, 9], [2, 6, 10], [3, 7, 11]], sorted(shares))
+
+    def sweep(self, name, sweep):
+        kubectl(self.lab.kubeconfig, "apply", "-f", os.path.join(ROOT, "examples", name + ".yaml"))
+        return SweepHandle(self.api, sweep, "default")
+
+    def test_sweep_optimum(self):
+        sweep = self.sweep("sweep-optimum", "optimum")
+        status = sweep.wait_phase("Succeeded")
+        self.assertEqual({"trial": 9, "job": "optimum-9", "value": "0.25", "parameters": {"x1": "2", "x2": "1"}}, status["best"])
+        values = {(x, y): (x - 2) ** 2 + (y - 1) ** 2 + 0.25 for x in range(4) for y in range(4)}
+        self.assertEqual([f"{i} S {value:g}" for i, value in enumerate(values.values())], status["results"])
+        sweep.wait_jobs("optimum-9")
+
+    def test_sweep_data_sets(self):
+        sweep = self.sweep("sweep-data-sets", "data-sets")
+        status = sweep.wait("its end", lambda s: s.get("completionTime") and s, limit=600)
+        self.assertEqual(("Succeeded", 50, 0), (status["phase"], status["counts"]["succeeded"], status["counts"]["failed"]))
+        for index in (0, 49):
+            numbers = {value["name"]: float(value["last"]) for value in sweep.trial(index).status()["metrics"]["values"]}
+            self.assertEqual(100, numbers["rows"])
+            self.assertTrue(index + 1 <= numbers["mean"] < index + 2, numbers)
 
     def test_mixed_slices(self):
         with self.watch() as pods:

@@ -73,14 +73,15 @@ class CompleteTest(unittest.TestCase):
         self.assertEqual(set(verdicts.LIKE), reasons() - shown)
         self.assertLessEqual(set(verdicts.LIKE.values()), set(verdicts.OF))
 
-    def test_both_kinds_have_a_script(self):
-        self.assertEqual({"GpuJob", "GpuPool"}, {fixtures.load(name)["kind"] for name in fixtures.names()})
+    def test_all_kinds_have_a_script(self):
+        self.assertEqual({"GpuJob", "GpuPool", "GpuSweep"}, {fixtures.load(name)["kind"] for name in fixtures.names()})
 
 
 class ScriptTest(unittest.TestCase):
     def test_no_field_of_a_status_is_needed(self):
         """Argo CD shows an error of the script instead of a health."""
-        for name in ("gpujob-running", "gpujob-stalled-forbidden", "gpupool-ready", "gpupool-stalled-node-selector"):
+        for name in ("gpujob-running", "gpujob-stalled-forbidden", "gpusweep-running", "gpusweep-stalled-invalid-spec",
+                      "gpupool-ready", "gpupool-stalled-node-selector"):
             objekt = fixtures.load(name)
             for field in (None, *objekt["status"]):
                 with self.subTest(fixture=name, without=field or "status"):

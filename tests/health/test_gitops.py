@@ -63,7 +63,7 @@ class GitOpsTest(unittest.TestCase):
 
     def test_settings_of_argo_cd_are_the_scripts(self):
         (settings,) = documents(os.path.join(ROOT, "deploy", "argocd", "argocd-cm.yaml"))
-        for kind in ("GpuJob", "GpuPool"):
+        for kind in ("GpuJob", "GpuPool", "GpuSweep"):
             with open(os.path.join(ROOT, "deploy", "argocd", kind.lower() + ".lua"), encoding="utf-8") as script:
                 self.assertEqual(script.read(), settings["data"][f"resource.customizations.health.gpupool.dev_{kind}"])
-        self.assertEqual(2, len(settings["data"]))
+        self.assertEqual(3, len(settings["data"]))

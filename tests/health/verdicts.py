@@ -9,17 +9,19 @@ VERDICTS = {
         "gpujob-queued-too-large", "gpujob-queued-waiting-for-nodes", "gpujob-taking",
         "gpujob-starting", "gpujob-placement-refused", "gpujob-restarting", "gpujob-restarting-node-lost",
         "gpujob-restarting-worker-lost", "gpujob-releasing", "gpujob-releasing-suspended",
-        "gpupool-new", "gpupool-edited-unseen", "gpupool-nodes-in-older-pool", "gpupool-without-nodes"],
-    ("Current", "Progressing"): ["gpujob-running", "gpujob-running-waiting-for-lost-node"],
-    ("Current", "Suspended"): ["gpujob-suspended"],
+        "gpusweep-new", "gpupool-new", "gpupool-edited-unseen", "gpupool-nodes-in-older-pool", "gpupool-without-nodes"],
+    ("Current", "Progressing"): ["gpujob-running", "gpujob-running-waiting-for-lost-node", "gpusweep-running"],
+    ("Current", "Suspended"): ["gpujob-suspended", "gpusweep-suspended"],
     ("Current", "Healthy"): [
-        "gpujob-succeeded", "gpupool-ready", "gpupool-ready-sharing"],
+        "gpujob-succeeded", "gpusweep-succeeded", "gpusweep-target-reached", "gpupool-ready", "gpupool-ready-sharing"],
     ("Failed", "Degraded"): [
         "gpujob-failed-backoff-limit", "gpujob-failed-deadline", "gpujob-failed-start-timeout",
         "gpujob-releasing-forbidden", "gpujob-running-spec-changed", "gpujob-stalled-forbidden",
         "gpujob-stalled-invalid-spec", "gpujob-stalled-invalid-template", "gpujob-stalled-name-conflict",
         "gpujob-stalled-pool-not-found", "gpujob-stalled-quota-exceeded",
         "gpujob-stalled-refused-template", "gpujob-stalled-slice-in-exclusive-pool",
+        "gpusweep-failed-max-failed", "gpusweep-failed-no-trial", "gpusweep-running-spec-changed",
+        "gpusweep-running-trial-invalid", "gpusweep-stalled-invalid-spec",
         "gpupool-stalled-node-name-pattern", "gpupool-stalled-node-selector"],
     ("Terminating", "Progressing"): [
         "gpujob-deleting", "gpujob-deleting-unseen", "gpupool-deleting", "gpupool-deleting-unseen"],
@@ -30,11 +32,13 @@ OF = {name: verdict for verdict, names in VERDICTS.items() for name in names}
 LIKE = {
     "CreateFailed": "gpujob-placement-refused",
     "DeletedByForce": "gpujob-restarting-worker-lost",
+    "MetricMissing": "gpusweep-failed-no-trial",  # only in status.failures, as is TrialDeleted
     "NamespaceTerminating": "gpujob-queued-waiting-for-nodes",
     "NoMatchingNode": "gpujob-queued-no-matching-model",
     "NoMatchingGpus": "gpupool-without-nodes",
     "NodeCordoned": "gpujob-restarting-node-lost",
     "NodeTaken": "gpujob-queued-waiting-for-nodes",
+    "TrialDeleted": "gpusweep-failed-no-trial",
     "WaitingForResult": "gpujob-running-waiting-for-lost-node",
     "WorkerChanged": "gpujob-stalled-refused-template",
 }

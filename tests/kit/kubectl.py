@@ -9,7 +9,7 @@ from tests.kit.api import Object
 from tests.kit.paths import CRDS, kubectl_program
 from tests.kit.waiting import wait_for
 
-DEFINITIONS = [f"crd/{plural}.gpupool.dev" for plural in ("gpupools", "gpujobs", "gpunodes")]
+DEFINITIONS = [f"crd/{plural}.gpupool.dev" for plural in ("gpupools", "gpujobs", "gpunodes", "gpusweeps")]
 
 
 def given_kubeconfig() -> str:

@@ -44,8 +44,9 @@ class Lab:
 
     def remove_leftovers(self) -> None:
         """Of a run that was killed."""
-        for job in self.api.list("gpujobs"):
-            self.api.delete("gpujobs", job["metadata"]["name"], job["metadata"]["namespace"])
+        for kind in ("gpusweeps", "gpujobs"):
+            for one in self.api.list(kind):
+                self.api.delete(kind, one["metadata"]["name"], one["metadata"]["namespace"])
         for namespace in self.api.list("namespaces"):
             if namespace["metadata"]["name"].startswith(self.prefix + "-"):
                 self.api.delete("namespaces", namespace["metadata"]["name"])

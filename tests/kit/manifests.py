@@ -25,6 +25,13 @@ def job_manifest(name: str, namespace: str, pool: str, script: str = "sleep 3600
             "spec": {"pool": pool, "template": template or {"spec": pod_spec}, **spec}}
 
 
+def sweep_manifest(name: str, namespace: str, pool: str, parameters: list, job: dict | None = None, **spec: Any) -> dict:
+    """job replaces the whole job."""
+    job = job or {"pool": pool, "template": {"spec": {"terminationGracePeriodSeconds": 1, "containers": [shell("train")]}}}
+    return {"apiVersion": API_VERSION, "kind": "GpuSweep", "metadata": {"name": name, "namespace": namespace},
+            "spec": {"parameters": parameters, "job": job, **spec}}
+
+
 def pool_manifest(name: str, selector: dict[str, str], **spec: Any) -> dict:
     return {"apiVersion": API_VERSION, "kind": "GpuPool", "metadata": {"name": name},
             "spec": {"nodeSelector": {"matchLabels": selector}, **spec}}

@@ -38,12 +38,13 @@ class OperatorCase(unittest.TestCase):
             self.operator.start()
 
     def clean(self) -> None:
-        """Jobs, then namespaces, then proof. Runs after the test's own clean-ups."""
+        """Sweeps and jobs, then namespaces, then proof. Runs after the test's own clean-ups."""
         died, tail = self.operator.died(), self.operator.tail()
         if not self.operator.running():
             self.operator.start()
-        for job in self.api.list("gpujobs"):
-            self.api.delete("gpujobs", job["metadata"]["name"], job["metadata"]["namespace"])
+        for kind in ("gpusweeps", "gpujobs"):  # sweeps first, or they would begin more trials
+            for one in self.api.list(kind):
+                self.api.delete(kind, one["metadata"]["name"], one["metadata"]["namespace"])
         wait_for("all jobs to be gone", lambda: not self.api.list("gpujobs"), 120, self.leftovers)
         self.api.delete("namespaces", self.namespace)
         wait_no_leaks(self.api)

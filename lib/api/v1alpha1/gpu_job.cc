@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/fnv_hash.h"
+
 namespace gpupool::api {
 
 std::int64_t worker_count(const GpuJobSpec& spec) {
@@ -18,11 +20,8 @@ bool waits_for_rank_0(const GpuJobSpec& spec) {
 }
 
 std::string spec_hash(const GpuJobSpec& spec) {
-  std::uint64_t hash = 14695981039346656037U;
-  const auto mix = [&](std::string_view text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-    hash = (hash ^ 0xffU) * 1099511628211U;  // separates the fields
-  };
+  base::FnvHash hash;
+  const auto mix = [&](std::string_view text) { hash.add(text); };
   mix(spec.pool);
   mix(std::to_string(spec.gpus));
   mix(std::to_string(spec.gpus_per_worker));
@@ -35,10 +34,7 @@ std::string spec_hash(const GpuJobSpec& spec) {
     mix(std::to_string(spec.slice->count.value_or(0)));
   }
   if (spec.rendezvous == rendezvous::kNone) mix(rendezvous::kNone);
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text(16, '0');
-  for (std::size_t i = 0; i < text.size(); ++i) text[i] = kDigits[(hash >> (60 - 4 * i)) & 15U];
-  return text;
+  return hash.text();
 }
 
 }  // namespace gpupool::api

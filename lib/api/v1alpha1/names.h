@@ -34,6 +34,10 @@ inline constexpr char kSlicesLabel[] = "gpupool.dev/slices";
 // Taint effect. Never NoExecute: pods of the node's owner keep running.
 inline constexpr char kNoSchedule[] = "NoSchedule";
 
+// Labels on the GpuJobs of a GpuSweep: the sweep's name, and the trial's index.
+inline constexpr char kSweepLabel[] = "gpupool.dev/sweep";
+inline constexpr char kTrialLabel[] = "gpupool.dev/trial";
+
 // Labels on nodes that describe GPUs. Those of gpupool take precedence over those of the vendors' programs.
 inline constexpr char kGpuModelLabel[] = "gpupool.dev/gpu-model";
 inline constexpr char kGpuMemoryLabel[] = "gpupool.dev/gpu-memory";  // a quantity, per GPU

@@ -56,6 +56,14 @@ inline constexpr char kPlacementRefused[] =
     "PlacementRefused";  // a kubelet did not admit a worker: the slices were no longer free
 inline constexpr char kDeleted[] = "Deleted";
 
+// Of a sweep.
+inline constexpr char kTrialsRunning[] = "TrialsRunning";
+inline constexpr char kTargetReached[] = "TargetReached";
+inline constexpr char kMaxFailedExceeded[] = "MaxFailedExceeded";
+inline constexpr char kNoTrialSucceeded[] = "NoTrialSucceeded";
+inline constexpr char kMetricMissing[] = "MetricMissing";  // of a trial: the objective has no value
+inline constexpr char kTrialDeleted[] = "TrialDeleted";    // somebody deleted its job before its end
+
 }  // namespace gpupool::api::reason
 
 // Reasons of conditions that need no action. Every condition has a reason (metav1.Condition).
@@ -82,5 +90,7 @@ inline constexpr char kLostNodeResolved[] = "LostNodeResolved";  // all processe
 inline constexpr char kLeaseMarksRestored[] = "LeaseMarksRestored";  // somebody had removed marks from a node
 inline constexpr char kServiceRestored[] = "ServiceRestored";        // somebody had deleted a gang's Service
 inline constexpr char kForeignPod[] = "ForeignPod";                  // on a node of an exclusive lease
+
+inline constexpr char kTrialFailed[] = "TrialFailed";
 
 }  // namespace gpupool::api::event

@@ -149,6 +149,23 @@ Json to_json(const base::Boxed<JobMetricsStatus>& metrics) {
                         {"otherNames", list_or_null(metrics->other_names)}});
 }
 
+Json to_json(const SweepTrial& trial) {
+  return without_nulls({{"trial", trial.trial},
+                        {"job", trial.job},
+                        {"value", trial.value},
+                        {"parameters", trial.parameters.empty() ? Json(nullptr) : Json(trial.parameters)}});
+}
+
+Json to_json(const std::vector<SweepFailure>& failures) {
+  if (failures.empty()) return nullptr;
+  auto list = Json::array();
+  for (const auto& failure : failures) {
+    list.push_back(without_nulls(
+        {{"trial", failure.trial}, {"reason", failure.reason}, {"message", text_or_null(failure.message)}}));
+  }
+  return list;
+}
+
 std::string update(const ResourceType& type, const ObjectMeta& metadata, Json status) {
   Json about = {
       {"name", metadata.name}, {"uid", metadata.uid}, {"resourceVersion", metadata.resource_version}};
@@ -218,6 +235,33 @@ std::string status_update(const ObjectMeta& metadata, const GpuPoolStatus& statu
                  {"slices", slices},
                  {"jobs", {{"queued", status.jobs.queued}, {"running", status.jobs.running}}},
                  {"excluded", excluded.empty() ? Json(nullptr) : excluded}});
+}
+
+std::string status_update(const ObjectMeta& metadata, const GpuSweepStatus& status) {
+  auto top = Json::array();
+  for (const auto& trial : status.top) top.push_back(to_json(trial));
+  const auto& counts = status.counts;
+  return update(GpuSweep::kType, metadata,
+                {{"observedGeneration", status.observed_generation},
+                 {"phase", status.phase},
+                 {"conditions", to_json(status.conditions)},
+                 {"reason", text_or_null(status.reason)},
+                 {"message", text_or_null(status.message)},
+                 {"progress", text_or_null(status.progress)},
+                 {"counts",
+                  {{"total", counts.total},
+                   {"created", counts.created},
+                   {"active", counts.active},
+                   {"succeeded", counts.succeeded},
+                   {"failed", counts.failed},
+                   {"stopped", counts.stopped}}},
+                 {"best", status.best ? to_json(*status.best) : Json(nullptr)},
+                 {"top", top.empty() ? Json(nullptr) : top},
+                 {"results", list_or_null(status.results)},
+                 {"failures", to_json(status.failures)},
+                 {"specHash", text_or_null(status.spec_hash)},
+                 {"startTime", time_or_null(status.start_time)},
+                 {"completionTime", time_or_null(status.completion_time)}});
 }
 
 }  // namespace gpupool::api

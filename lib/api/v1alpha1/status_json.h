@@ -5,6 +5,7 @@
 
 #include "api/v1alpha1/gpu_job.h"
 #include "api/v1alpha1/gpu_pool.h"
+#include "api/v1alpha1/gpu_sweep.h"
 
 namespace gpupool::api {
 
@@ -14,5 +15,6 @@ namespace gpupool::api {
 // (docs/decisions/0018-statuses-that-are-cheap-to-write.md).
 std::string status_update(const ObjectMeta& metadata, const GpuJobStatus& status);
 std::string status_update(const ObjectMeta& metadata, const GpuPoolStatus& status);
+std::string status_update(const ObjectMeta& metadata, const GpuSweepStatus& status);
 
 }  // namespace gpupool::api

@@ -11,6 +11,9 @@ template class Informer<api::GpuPool>;
 template class Store<api::GpuJob>;
 template class Informer<api::GpuJob>;
 template class ReadYourWrites<api::GpuJob>;
+template class Store<api::GpuSweep>;
+template class Informer<api::GpuSweep>;
+template class ReadYourWrites<api::GpuSweep>;
 template class Store<api::Node>;
 template class Informer<api::Node>;
 template class ReadYourWrites<api::Node>;
@@ -53,6 +56,13 @@ void index_by_job(runtime::Store<K>& store) {
                   [](const K& object) { return std::vector{object.metadata.label(api::kJobUidLabel)}; });
 }
 
+std::vector<std::string> sweep_uids(const api::GpuJob& job) {
+  for (const auto& owner : job.metadata.owner_references) {
+    if (owner.controller && owner.kind == api::GpuSweep::kType.kind) return {owner.uid};
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> nodes_of(const api::GpuJob& job) {
@@ -66,6 +76,7 @@ std::vector<std::string> nodes_of(const api::GpuJob& job) {
 Caches::Caches(kube::Client& client, base::Clock& clock, base::Metrics& metrics, const base::Log& log)
     : pools(client, {}, clock, metrics, log),
       jobs(client, {}, clock, metrics, log),
+      sweeps(client, {}, clock, metrics, log),
       nodes(client, {}, clock, metrics, log),
       gpu_nodes(client, {}, clock, metrics, log),
       pods(client, workers(), clock, metrics, log),
@@ -74,6 +85,7 @@ Caches::Caches(kube::Client& client, base::Clock& clock, base::Metrics& metrics,
       batch_jobs(client, jobs_at_work(), clock, metrics, log),
       services(client, workers(), clock, metrics, log),
       newest_jobs(jobs),
+      newest_sweeps(sweeps),
       newest_nodes(nodes),
       newest_pods(pods),
       newest_stateful_sets(stateful_sets),
@@ -92,6 +104,7 @@ Caches::Caches(kube::Client& client, base::Clock& clock, base::Metrics& metrics,
   });
   jobs.store().add_index(kByUid, [](const api::GpuJob& job) { return std::vector{job.metadata.uid}; });
   jobs.store().add_index(kByHeldNode, nodes_of);
+  jobs.store().add_index(kBySweepUid, sweep_uids);
 }
 
 void Caches::add_to(runtime::Manager& manager) {
@@ -100,6 +113,7 @@ void Caches::add_to(runtime::Manager& manager) {
   };
   add(pools);
   add(jobs);
+  manager.add_cache(sweeps.reflector(), [] { return true; });  // nothing waits for it
   add(nodes);
   add(gpu_nodes);
   add(pods);

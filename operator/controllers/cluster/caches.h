@@ -11,6 +11,7 @@
 #include "api/v1alpha1/gpu_job.h"
 #include "api/v1alpha1/gpu_node.h"
 #include "api/v1alpha1/gpu_pool.h"
+#include "api/v1alpha1/gpu_sweep.h"
 #include "base/latest.h"
 #include "controllers/cluster/foreign_pod_cache.h"
 #include "planning/job/template_fields.h"
@@ -23,6 +24,7 @@ namespace gpupool::controllers {
 
 inline constexpr char kByJobUid[] = "job-uid";
 inline constexpr char kByUid[] = "uid";
+inline constexpr char kBySweepUid[] = "sweep-uid";
 inline constexpr char kByNode[] = "node";
 inline constexpr char kByHeldNode[] = "held-node";
 
@@ -37,6 +39,8 @@ struct Caches {
 
   runtime::Informer<api::GpuPool> pools;
   runtime::Informer<api::GpuJob> jobs;
+  runtime::Informer<api::GpuSweep>
+      sweeps;  // may stay empty: the operator runs where the kind is not installed
   runtime::Informer<api::Node> nodes;
   runtime::Informer<api::GpuNode> gpu_nodes;
   runtime::Informer<api::Pod> pods;
@@ -46,6 +50,7 @@ struct Caches {
   runtime::Informer<api::Service> services;
   // The same objects, with what this program has written and the watch has not shown yet.
   runtime::ReadYourWrites<api::GpuJob> newest_jobs;
+  runtime::ReadYourWrites<api::GpuSweep> newest_sweeps;
   runtime::ReadYourWrites<api::Node> newest_nodes;
   runtime::ReadYourWrites<api::Pod> newest_pods;
   runtime::ReadYourWrites<api::StatefulSet> newest_stateful_sets;
@@ -85,6 +90,9 @@ extern template class Informer<api::GpuPool>;
 extern template class Store<api::GpuJob>;
 extern template class Informer<api::GpuJob>;
 extern template class ReadYourWrites<api::GpuJob>;
+extern template class Store<api::GpuSweep>;
+extern template class Informer<api::GpuSweep>;
+extern template class ReadYourWrites<api::GpuSweep>;
 extern template class Store<api::Node>;
 extern template class Informer<api::Node>;
 extern template class ReadYourWrites<api::Node>;

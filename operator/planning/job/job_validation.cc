@@ -31,10 +31,15 @@ bool is_dns_label(std::string_view name) {
 
 bool is_ours(std::string_view key) { return key.starts_with("gpupool.dev"); }
 
+// A GpuSweep sets these in the templates of its jobs.
+bool is_of_trial(std::string_view name) {
+  return name == "GPUPOOL_TRIAL" || name.starts_with("GPUPOOL_PARAM_");
+}
+
 bool is_reserved_env(std::string_view name) {
   constexpr std::array<std::string_view, 5> kNames = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR",
                                                       "MASTER_PORT"};
-  return name.starts_with("GPUPOOL_") || name.starts_with("PET_") ||
+  return (name.starts_with("GPUPOOL_") && !is_of_trial(name)) || name.starts_with("PET_") ||
          std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 

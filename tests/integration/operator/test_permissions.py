@@ -6,9 +6,11 @@ import os
 import tempfile
 
 from tests.kit import deploy
+from tests.kit.manifests import sweep_manifest
 from tests.kit.operator_process import OperatorProcess
 from tests.kit.paths import operator_binary
 from tests.kit.played.case import FakeClusterCase
+from tests.kit.sweeps import SweepHandle
 from tests.kit.waiting import holds_for, wait_for
 
 ACCOUNT = "system:serviceaccount:gpupool-system:gpupool-operator"
@@ -90,7 +92,42 @@ class PermissionTest(PermissionCase):
         quick.wait_phase("Running")
         self.finish(quick)
         quick.wait_gone()
+        sweep = self.sweep("sweep", keepJobs="None")
+        self.worker(sweep.trial(0))
+        sweep.patch(suspend=True)
+        sweep.trial(0).wait_phase("Suspended")
+        sweep.patch(suspend=False)
+        self.finish(sweep.trial(0))
+        sweep.wait_phase("Succeeded")
+        sweep.wait_jobs()
         self.assertNotIn("forbidden", self.limited.log())
+
+    def sweep(self, name, **spec):
+        """Of one trial."""
+        parameters = [{"name": "lr", "values": ["0.1"]}]
+        self.api.create("gpusweeps", sweep_manifest(name, self.namespace, self.pool, parameters, **spec))
+        return SweepHandle(self.api, name, self.namespace)
+
+    def test_jobs_run_where_sweeps_cannot_be_seen(self):
+        """As where the kind is not installed."""
+        self.start_limited(drop=("gpusweeps", "list"))
+        job = self.submit("one")
+        self.worker(job)
+        self.finish(job)
+        job.wait_condition("Complete")
+        sweep = self.sweep("late")
+        self.give_back()
+        self.worker(sweep.trial(0))
+
+    def test_a_sweep_that_may_begin_no_trial_says_so(self):
+        self.start_limited(drop=("gpujobs", "create"))
+        sweep = self.sweep("stuck")
+        status = sweep.wait_reason("Forbidden")
+        self.assertIn("create", status["message"])
+        self.assertEqual("True", sweep.condition("Stalled"))
+        self.give_back()
+        self.worker(sweep.trial(0))
+        sweep.wait_reason("TrialsRunning")
 
     def test_missing_rule_is_named_and_stops_nobody_else(self):
         self.start_limited(drop=("jobs", "create"))

@@ -6,7 +6,7 @@ scheduler of its own or a record of what ran says so with the arguments.
 """
 
 import threading
-from typing import Protocol
+from typing import Protocol, Sequence
 
 from tests.kit.api import Api, ApiError, Object
 from tests.kit.names import JOB_UID
@@ -102,11 +102,11 @@ class Workers:
             self._api.delete("pods", meta["name"], meta["namespace"], gracePeriodSeconds=0,
                              preconditions={"uid": meta["uid"]})
 
-    def finish(self, pod: Object, code: int = 0, tail: str = "") -> None:
+    def finish(self, pod: Object, code: int = 0, tail: str = "", metrics: Sequence[str] = ()) -> None:
         """The worker's command ends; the pod of a Job is over then, that of a StatefulSet is restarted as a holder."""
         if not is_gang(pod):  # in a gang the launcher stays and holds the node
             self._observer.ended(pod)
-        ended = terminated(attempt_of(pod), rank_of(pod), code, tail)
+        ended = terminated(attempt_of(pod), rank_of(pod), code, tail, metrics)
         self._write_end(pod, ended, "Succeeded" if code == 0 else "Failed", ready=True)
 
     def break_off(self, pod: Object, code: int, reason: str) -> None:

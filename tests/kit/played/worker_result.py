@@ -2,6 +2,7 @@
 """The result of a worker's command, as gpupool-launch leaves it in the termination message."""
 
 import json
+from typing import Sequence
 
 from tests.kit.api import Object
 from tests.kit.times import seconds_now
@@ -14,16 +15,18 @@ def reason_of(code: int) -> str:
     return "Completed" if code == 0 else "Error"
 
 
-def exited(attempt: int, rank: int, code: int, tail: str = "") -> str:
-    """The message of a command that ended with this exit code, after it printed these last lines."""
-    return json.dumps({"version": VERSION, "attempt": attempt, "rank": rank, "outcome": "exited", "exitCode": code,
+def exited(attempt: int, rank: int, code: int, tail: str = "", metrics: Sequence[str] = ()) -> str:
+    """The message of a command that ended with this exit code, after it printed these last lines. metrics: texts of
+    numbers that it reported, as in lib/api/worker_result_format.h."""
+    more = {"metrics": list(metrics)} if metrics else {}
+    return json.dumps({**more, "version": VERSION, "attempt": attempt, "rank": rank, "outcome": "exited", "exitCode": code,
                        "reason": reason_of(code), "message": f"exit code {code}", "tail": tail,
                        "finishedAt": seconds_now()})
 
 
-def terminated(attempt: int, rank: int, code: int, tail: str = "") -> Object:
+def terminated(attempt: int, rank: int, code: int, tail: str = "", metrics: Sequence[str] = ()) -> Object:
     """The state of a worker's container whose command ended so."""
-    return {"terminated": {"exitCode": code, "reason": reason_of(code), "message": exited(attempt, rank, code, tail),
+    return {"terminated": {"exitCode": code, "reason": reason_of(code), "message": exited(attempt, rank, code, tail, metrics),
                            "startedAt": seconds_now(), "finishedAt": seconds_now()}}
 
 

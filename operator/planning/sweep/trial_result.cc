@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/sweep/trial_result.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "api/v1alpha1/last_lines.h"
+#include "api/v1alpha1/reasons.h"
+#include "base/join.h"
+
+namespace gpupool::planning {
+namespace {
+
+namespace state = api::trial_state;
+constexpr std::string_view kStates = "SFNXD";
+
+std::optional<std::pair<std::int64_t, TrialResult>> parse_result(std::string_view text) {
+  std::int64_t index = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (error != std::errc() || index < 0 || text.size() < 2 || text.front() != ' ') return std::nullopt;
+  TrialResult result{text[1], ""};
+  text.remove_prefix(2);
+  if (kStates.find(result.state) == std::string_view::npos) return std::nullopt;
+  if (text.empty()) return std::pair{index, result};
+  if (text.front() != ' ') return std::nullopt;
+  result.value = text.substr(1);
+  return std::pair{index, result};
+}
+
+// The text of the metric that the objective takes; empty if there is none.
+std::string taken_value(const api::JobMetric& metric, const api::SweepObjective& objective) {
+  if (objective.take == api::sweep_take::kLast) return metric.last;
+  return objective.goal == api::sweep_goal::kMinimize ? metric.least : metric.greatest;
+}
+
+std::string why_missing(const api::JobMetricsStatus* metrics, const std::string& name, bool came) {
+  if (metrics == nullptr) return "no metric came";
+  if (came) return "metric " + name + " was not a finite number";
+  auto text = "metric " + name + " never came";
+  if (!metrics->other_names.empty())
+    text += "; numbers that came instead: " + base::join(metrics->other_names, ", ");
+  return text;
+}
+
+}  // namespace
+
+bool has_failed(const TrialResult& result) {
+  return result.state == state::kFailed || result.state == state::kNoValue || result.state == state::kDeleted;
+}
+
+TrialResults parse_results(const std::vector<std::string>& texts) {
+  TrialResults results;
+  for (const auto& text : texts) {
+    if (auto result = parse_result(text)) results.insert(*std::move(result));
+  }
+  return results;
+}
+
+std::vector<std::string> result_texts(const TrialResults& results) {
+  std::vector<std::string> texts;
+  texts.reserve(results.size());
+  for (const auto& [index, result] : results) {
+    texts.push_back(std::to_string(index) + ' ' + result.state);
+    if (!result.value.empty()) texts.back() += ' ' + result.value;
+  }
+  return texts;
+}
+
+JudgedTrial judge_trial(const api::GpuJob& job, const api::SweepObjective* objective) {
+  const auto& status = job.status;
+  if (status.phase != api::phase::kSucceeded) {
+    return {{state::kFailed, ""}, status.reason, std::string(api::without_last_lines(status.message))};
+  }
+  if (objective == nullptr) return {};
+  const auto* const metrics = status.metrics ? &*status.metrics : nullptr;
+  const api::JobMetric* metric = nullptr;
+  if (metrics != nullptr) {
+    const auto found = std::ranges::find(metrics->values, objective->metric, &api::JobMetric::name);
+    if (found != metrics->values.end()) metric = &*found;
+  }
+  const auto value = metric == nullptr ? std::string() : taken_value(*metric, *objective);
+  if (finite_number(value)) return {{state::kSucceeded, value}, "", ""};
+  if (objective->missing == api::sweep_missing::kIgnore) return {};
+  return {{state::kNoValue, ""},
+          api::reason::kMetricMissing,
+          why_missing(metrics, objective->metric, metric != nullptr)};
+}
+
+std::optional<double> finite_number(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+bool is_better(double a, double b, const api::SweepObjective& objective) {
+  return objective.goal == api::sweep_goal::kMinimize ? a < b : a > b;
+}
+
+bool reaches_target(const TrialResult& result, const api::SweepObjective* objective) {
+  if (objective == nullptr || result.state != state::kSucceeded) return false;
+  const auto target = finite_number(objective->target);
+  const auto value = finite_number(result.value);
+  return target && value && !is_better(*target, *value, *objective);
+}
+
+}  // namespace gpupool::planning
