@@ -14,6 +14,7 @@ from typing import Any, Callable, Iterator, Sequence
 from tests.kit.paths import ROOT
 
 SLOW = 10  # seconds
+BEGIN_SHOWN, END_SHOWN = 4000, 3000  # characters of a long failure: what was waited for, and how things stood
 TIMES_FILE = "GPUPOOL_TEST_TIMES"  # environment: the seconds of each test are written to this file
 
 
@@ -34,7 +35,9 @@ class VerboseResult(unittest.TextTestResult):
         self.seconds[test.id()] = time.monotonic() - self._begin
 
     def tell(self, error: Any) -> None:
-        self.stream.write("".join(traceback.format_exception(*error))[-3000:] + "\n")
+        text = "".join(traceback.format_exception(*error))
+        cut = len(text) > BEGIN_SHOWN + END_SHOWN
+        self.stream.write((text[:BEGIN_SHOWN] + "\n[...]\n" + text[-END_SHOWN:] if cut else text) + "\n")
 
     def addFailure(self, test: Any, err: Any) -> None:  # pylint: disable=invalid-name
         super().addFailure(test, err)
