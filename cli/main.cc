@@ -16,6 +16,7 @@
 #include "net/curl_transport.h"
 #include "nodes/commands.h"
 #include "submit/run.h"
+#include "sweeps/commands.h"
 
 namespace gpupool {
 namespace {
@@ -29,6 +30,7 @@ void add_commands(command::Registry& registry) {
         jobs::make_retry, jobs::make_priority, jobs::make_shell}) {
     registry.add(kJobs, make());
   }
+  registry.add("Sweeps", sweeps::make_sweep());
   static constexpr char kNodes[] = "GPUs and nodes";
   for (const auto make : {nodes::make_top, nodes::make_drain, nodes::make_undrain})
     registry.add(kNodes, make());

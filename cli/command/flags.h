@@ -14,7 +14,7 @@
 namespace gpupool::command {
 
 // What a shell may offer as the value of a flag or argument.
-enum class Offer { kNothing, kFiles, kJobs, kPools, kNodes, kNamespaces, kContexts, kWords };
+enum class Offer { kNothing, kFiles, kJobs, kSweeps, kPools, kNodes, kNamespaces, kContexts, kWords };
 
 // One flag or argument, for help, completion and the manual page.
 struct FlagInfo {

@@ -8,6 +8,7 @@
 #include "api/v1alpha1/gpu_job.h"
 #include "api/v1alpha1/gpu_node.h"
 #include "api/v1alpha1/gpu_pool.h"
+#include "api/v1alpha1/gpu_sweep.h"
 #include "command/deadline.h"
 #include "objects/table_list.h"
 #include "screen/plain_text.h"
@@ -120,6 +121,9 @@ void offer_values(const FlagInfo& info, const Typed& typed, const std::string& p
       break;
     case Offer::kJobs:
       asking.names(api::GpuJob::kType, typed.general, prefix, offers);
+      break;
+    case Offer::kSweeps:
+      asking.names(api::GpuSweep::kType, typed.general, prefix, offers);
       break;
     case Offer::kPools:
       asking.names(api::GpuPool::kType, typed.general, prefix, offers);

@@ -10,6 +10,7 @@
 #include "command/duration.h"
 #include "jobs/worker_pods.h"
 #include "objects/phase.h"
+#include "screen/fields.h"
 #include "screen/plain_text.h"
 #include "screen/table.h"
 
@@ -29,18 +30,6 @@ std::string when(const std::optional<base::WallTime>& time, base::WallTime now) 
 
 std::string plural(std::int64_t number, const char* word) {
   return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
-}
-
-// "Title:      text", with further lines below the first one; nothing for an empty text.
-void line(std::string& all, std::string_view title, const std::string& text) {
-  static constexpr std::size_t kIndent = 13;
-  if (text.empty()) return;
-  all += std::string(title) + ":" + std::string(kIndent - title.size() - 1, ' ');
-  for (const char c : text) {
-    all += c;
-    if (c == '\n') all.append(kIndent, ' ');
-  }
-  all += '\n';
 }
 
 std::string wants(const api::GpuJob& job) {
@@ -140,32 +129,34 @@ std::string events_table(const Story& story, base::WallTime now, const screen::T
 }  // namespace
 
 std::string story_text(const Story& story, base::WallTime now, const screen::Terminal& terminal) {
+  using screen::add_field;
   using screen::plain_lines;
   using screen::plain_text;
   const api::GpuJob& job = story.job;
   const auto& status = job.status;
   std::string all;
-  line(all, "Name", plain_text(job.metadata.name));
-  line(all, "Namespace", plain_text(job.metadata.ns));
+  add_field(all, "Name", plain_text(job.metadata.name));
+  add_field(all, "Namespace", plain_text(job.metadata.ns));
   const std::string phase =
       status.phase.empty() ? "new: the operator has not seen it yet" : plain_text(status.phase);
-  line(all, "Phase",
-       screen::painted(phase, objects::colour_of_phase(status.phase), terminal) +
-           (status.reason.empty() ? "" : " (" + plain_text(status.reason) + ")"));
-  line(all, "Message", plain_lines(status.message));
-  line(all, "Pool", plain_text(job.spec.pool));
-  line(all, "Wants", plain_text(wants(job)));
-  line(all, "Created", when(job.metadata.creation_timestamp, now));
-  line(all, "Deleted", when(job.metadata.deletion_timestamp, now));
-  line(all, "Started", when(status.start_time, now));
-  line(all, "Ended", when(status.completion_time, now));
+  add_field(all, "Phase",
+            screen::painted(phase, objects::colour_of_phase(status.phase), terminal) +
+                (status.reason.empty() ? "" : " (" + plain_text(status.reason) + ")"));
+  add_field(all, "Message", plain_lines(status.message));
+  add_field(all, "Pool", plain_text(job.spec.pool));
+  add_field(all, "Wants", plain_text(wants(job)));
+  add_field(all, "Created", when(job.metadata.creation_timestamp, now));
+  add_field(all, "Deleted", when(job.metadata.deletion_timestamp, now));
+  add_field(all, "Started", when(status.start_time, now));
+  add_field(all, "Ended", when(status.completion_time, now));
   if (job.spec.active_deadline_seconds) {
-    line(all, "Deadline",
-         command::age_text(std::chrono::seconds(*job.spec.active_deadline_seconds)) + " after its start");
+    add_field(
+        all, "Deadline",
+        command::age_text(std::chrono::seconds(*job.spec.active_deadline_seconds)) + " after its start");
   }
-  line(all, "Nodes", plain_text(nodes_of(job)));
-  line(all, "Attempts", attempts_of(job));
-  line(all, "Retry of", plain_text(job.metadata.annotation("gpupool.dev/retry-of")));
+  add_field(all, "Nodes", plain_text(nodes_of(job)));
+  add_field(all, "Attempts", attempts_of(job));
+  add_field(all, "Retry of", plain_text(job.metadata.annotation("gpupool.dev/retry-of")));
   for (const std::string& part : {workers_table(story, now, terminal), conditions_table(job, now, terminal),
                                   events_table(story, now, terminal)}) {
     if (!part.empty()) all += "\n" + part;

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sweeps: each trial runs once, and its result is recorded."""
 
+import json
 import re
 from typing import Any
 
+from tests.integration.operator.cli_case import CliCase
 from tests.kit.api import ApiError
 from tests.kit.manifests import job_manifest, shell, sweep_manifest
 from tests.kit.played.case import FakeClusterCase
@@ -137,6 +139,22 @@ class SweepLifeTest(SweepCase):
         again = self.sweep("going", 1)
         self.end_trial(again, 0)
         again.wait_phase("Succeeded")
+
+
+class ShownSweepTest(SweepCase, CliCase):
+    def test_what_a_renter_is_shown(self):
+        sweep = self.sweep("shown", 4, parallel=2, objective=LOSS)
+        self.end_trial(sweep, 1, "0.5")
+        self.end_trial(sweep, 0, "2.5")
+        sweep.wait("2 results", lambda s: len(s.get("results", [])) == 2)
+        self.assertRegex(self.tell("sweep", "show", "shown"), r"(?s)4 trials: 2 succeeded, .*val/loss by trial.*Best trials:")
+        self.assertRegex(self.tell("sweep", "show", "shown", "3"), r"(?s)Parameters: +lr=4\n")
+        self.assertEqual("0.5", json.loads(self.tell("sweep", "best", "shown", "-o", "json"))["value"])
+        items = json.loads(self.tell("sweep", "trials", "shown", "-o", "json"))["items"]
+        self.assertEqual([("Succeeded", "2.5"), ("Succeeded", "0.5")], [(i["state"], i["value"]) for i in items[:2]])
+        self.assertEqual({"last": "2.5", "least": "2.5", "greatest": "2.5"}, items[0]["metrics"]["val/loss"])
+        self.assertTrue(self.tell("sweep", "trials", "shown", "-o", "csv").startswith("TRIAL,STATE,val/loss,lr,REASON\n"))
+        self.assertEqual(1, self.ask("sweep", "show", "shown", "4")[0])
 
 
 class BadSweepTest(SweepCase):
