@@ -3,7 +3,7 @@
 
 from tests.faults.checker.records import node_controller_wrote_taints
 from tests.kit.api import Api, Object
-from tests.kit.names import JOB_UID, LEASE, LEASE_LABEL
+from tests.kit.names import JOB_NAME, JOB_UID, LEASE, LEASE_LABEL
 from tests.kit.played.kubelet import Observer
 from tests.kit.played.workers import attempt_of, rank_of, shares_a_node
 
@@ -19,12 +19,14 @@ def carries(node: Object, lease: str) -> bool:
 
 
 class RunRecord(Observer):
-    """violations: of promise 1 (a node belongs to one lease) and promise 3 (a command runs once per attempt)."""
+    """violations: of promise 1 (a node belongs to one lease), promise 3 (a command runs once per attempt), and of sweeps: a
+    trial has one GpuJob."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
         self.violations: list[str] = []
         self.runs: dict[tuple[str, int, int], str] = {}  # (job UID, attempt, rank): UID of the pod that ran the command
+        self._jobs: dict[tuple[str, str], str] = {}  # (namespace, name of a GpuJob, used once): its UID
         self._occupied: dict[str, dict[str, str]] = {}  # node: {pod UID: lease}
         self._problems: dict[str, list[str]] = {}  # of workers that are about to begin, by UID
 
@@ -39,6 +41,9 @@ class RunRecord(Observer):
     def started(self, pod: Object) -> None:
         meta = pod["metadata"]
         self.violations += self._problems.pop(meta["uid"], [])
+        job = meta["namespace"], meta["labels"][JOB_NAME]
+        if self._jobs.setdefault(job, meta["labels"][JOB_UID]) != meta["labels"][JOB_UID]:
+            self.violations.append(f"GpuJob {job[1]} in {job[0]} ran, and then another one of that name")
         key = (meta["labels"][JOB_UID], attempt_of(pod), rank_of(pod))
         if self.runs.setdefault(key, meta["uid"]) != meta["uid"]:
             self.violations.append(f"rank {key[2]} of attempt {key[1]} ran twice, at last as pod {meta['name']}")

@@ -4,17 +4,18 @@
 import functools
 import itertools
 import time
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Sequence
 
 from tests.faults.cleanup import remove_everything
 from tests.kit.api import Api, ApiError, Object
 from tests.kit.jobs import JobHandle
 from tests.kit.leaks import is_ours, node_traces
-from tests.kit.manifests import job_manifest, pool_manifest
+from tests.kit.manifests import job_manifest, pool_manifest, sweep_manifest
 from tests.kit.names import JOB_UID, POOL_LABEL
 from tests.kit.played.kubelet import PlayedKubelet
 from tests.kit.played.nodes import FakeNodes
 from tests.kit.played.workers import attempt_of, rank_of
+from tests.kit.sweeps import SweepHandle
 from tests.kit.waiting import wait_for
 
 LIMIT = 120  # only for hangs
@@ -64,6 +65,8 @@ class World:
         return "gpupool.dev" not in str(self.api.get("nodes", node)["spec"].get("taints", ""))
 
     def tear_down(self) -> None:
+        for sweep in self.api.list("gpusweeps", self.name):
+            self.api.delete("gpusweeps", sweep["metadata"]["name"], self.name)
         for job in self.api.list("gpujobs", self.name):
             self.api.delete("gpujobs", job["metadata"]["name"], self.name)
         self.wait("all jobs to be gone", lambda: not self.api.list("gpujobs", self.name))
@@ -88,7 +91,8 @@ class World:
 
     def show(self) -> str:
         jobs = [JobHandle(self.api, j["metadata"]["name"], self.name).show() for j in self.api.list("gpujobs", self.name)]
-        return "\n".join([*jobs, *self.left_of()])
+        sweeps = [SweepHandle(self.api, s["metadata"]["name"], self.name).show() for s in self.api.list("gpusweeps", self.name)]
+        return "\n".join([*sweeps, *jobs, *self.left_of()])
 
     def submit(self, gpus: int = 1, pool: str | None = None, **spec: Any) -> JobHandle:
         name = f"j{next(self._numbers)}"
@@ -97,6 +101,13 @@ class World:
         job.uid = made["metadata"]["uid"]
         return job
 
+    def submit_sweep(self, trials: int, **spec: Any) -> SweepHandle:
+        """A grid of one parameter with so many values."""
+        name = f"s{next(self._numbers)}"
+        parameters = [{"name": "lr", "integers": {"min": 1, "max": trials}}]
+        self.api.create("gpusweeps", sweep_manifest(name, self.name, self.name, parameters, **spec))
+        return SweepHandle(self.api, name, self.name)
+
     def until(self, job: JobHandle, what: str, probe: Callable[[Object], Any]) -> Any:
         return self.wait(f"{job.name} {what}", lambda: probe(job.status()))
 
@@ -104,13 +115,13 @@ class World:
         self.until(job, f"to run attempt {attempt}",
                    lambda s: s.get("phase") == "Running" and s.get("attempts") == attempt + 1)
 
-    def finish(self, job: JobHandle, code: int = 0, rank: int = 0, attempt: int = 0) -> None:
+    def finish(self, job: JobHandle, code: int = 0, rank: int = 0, attempt: int = 0, metrics: Sequence[str] = ()) -> None:
         """The command of this rank ends, as soon as it has begun."""
         def ended() -> bool:
             for pod in job.pods():
                 if attempt_of(pod) == attempt and rank_of(pod) == rank and pod["status"].get("phase") == "Running":
                     try:
-                        self.kubelet.finish(pod, code)
+                        self.kubelet.finish(pod, code, metrics=metrics)
                         return True
                     except ApiError as error:
                         if error.code not in (404, 409):
