@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import Any, Iterator
 
-from tests.kit.paths import CLUSTER
+from tests.kit.paths import CLUSTER, CRDS
 
 
 def cluster_environment(exports: str) -> dict[str, str]:
@@ -76,5 +76,5 @@ def given_or_own_control_plane(name: str) -> Iterator[str]:
     if given:
         yield given
         return
-    with Cluster(f"{name}-{os.getpid()}", "--control-plane-only") as cluster:
+    with Cluster(f"{name}-{os.getpid()}", "--control-plane-only", "--definitions", CRDS) as cluster:
         yield cluster.kubeconfig

@@ -4,7 +4,7 @@
 import os
 
 from tests.kit.cluster import cluster_environment
-from tests.kit.paths import CLUSTER
+from tests.kit.paths import CLUSTER, CRDS
 from tests.runner.shell import Shell
 
 
@@ -19,8 +19,8 @@ class ControlPlane:
         if self._variables is None:
             self._started = True
             # The first start on a machine builds Kubernetes, which takes most of an hour on two cores.
-            done = self._shell.run("control-plane", CLUSTER, "up", self._name, "--control-plane-only", "--owner-pid",
-                                   os.getpid(), limit=2 * 3600, show=True)
+            done = self._shell.run("control-plane", CLUSTER, "up", self._name, "--control-plane-only", "--definitions", CRDS,
+                                   "--owner-pid", os.getpid(), limit=2 * 3600, show=True)
             if done.code != 0:
                 raise RuntimeError("the control plane did not start")
             exports = self._shell.run("control-plane-env", CLUSTER, "env", self._name).output

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 from argparse import Namespace
 
-from tests.cluster.harness import (certificates, control_plane, dns, gpus, image_store, inotify, network, plugin,
+from tests.cluster.harness import (certificates, control_plane, definitions, dns, gpus, image_store, inotify, network, plugin,
                                    processes, teardown)
 from tests.cluster.harness.api import Api
 from tests.cluster.harness.binaries import Binaries, minor_version
@@ -95,6 +95,8 @@ def _start(state: State, options: Namespace, programs: Binaries, images: Store, 
     api = Api(state)
     control_plane.wait_ready(state, api)
     progress.step(f"API server v1.{minor} is ready at {server}")
+    if options.definitions:
+        definitions.create(programs.paths["kubectl"], state.path("kubeconfig"), options.definitions)
     control_plane.start_controller_manager(state, init, programs.paths["kube-controller-manager"], minor, grace)
     if nodes or options.scheduler:
         control_plane.start_scheduler(state, init, programs.paths["kube-scheduler"])

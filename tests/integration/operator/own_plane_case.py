@@ -12,6 +12,7 @@ from tests.kit.api import ApiError
 from tests.kit.cluster import Cluster
 from tests.kit.jobs import JobHandle
 from tests.kit.played.case import FakeClusterCase
+from tests.kit.paths import CRDS
 from tests.kit.played.cluster import PlayedCluster
 
 QUOTA_MIB = 48
@@ -33,7 +34,8 @@ class OwnPlaneCase(FakeClusterCase):
     def _start() -> None:
         """Both end with the module."""
         with contextlib.ExitStack() as stack:
-            cluster = Cluster(f"own-{os.getpid()}", "--control-plane-only", "--etcd-quota", str(QUOTA_MIB))
+            cluster = Cluster(f"own-{os.getpid()}", "--control-plane-only", "--definitions", CRDS, "--etcd-quota",
+                              str(QUOTA_MIB))
             OwnPlaneCase.control_plane = stack.enter_context(cluster)
             OwnPlaneCase.played = stack.enter_context(PlayedCluster(cluster.kubeconfig, "own"))
             stack.callback(OwnPlaneCase._forget)
