@@ -6,7 +6,7 @@ import signal
 import time
 from typing import Any
 
-from demo.show import chart, demo_cluster, leftovers, promises
+from demo.show import chart, demo_cluster, leftovers, promises, search
 from demo.show.answers import BusiestTop, WhyOfWaiting
 from demo.show.errors import DemoError
 from demo.show.kubectl import Kubectl
@@ -42,7 +42,8 @@ def run(keep: bool) -> int:
         training, top, why = Training(kubectl), BusiestTop(kubectl), WhyOfWaiting(kubectl, JOB)
         try:
             jobs = _run_jobs(kubectl, operator, training, top, why)
-            problems = _report(kubectl, operator, jobs, training, top, why)
+            _title("A sweep: sixteen jobs, five at a time, look for the least value of a function")
+            problems = _report(kubectl, operator, jobs, training, top, why, search.run(kubectl))
         finally:
             training.stop()
         print(f"\n{time.monotonic() - begin:.0f} s from start to end")
@@ -77,7 +78,7 @@ def _install(kubectl: Kubectl) -> None:
     old = ["--validate=false"] if kubectl.server_minor() < 25 else []
     kubectl.apply(CRDS, *old)
     kubectl.run("wait", "--for=condition=Established", "--timeout=30s", "crd", "gpupools.gpupool.dev",
-                "gpujobs.gpupool.dev", "gpunodes.gpupool.dev")
+                "gpujobs.gpupool.dev", "gpunodes.gpupool.dev", "gpusweeps.gpupool.dev")
     for example, (pool, nodes) in demo_cluster.POOLS.items():
         kubectl.run("label", "nodes", *nodes, "--overwrite", f"{POOL_LABEL}={pool}")
         kubectl.apply(os.path.join(EXAMPLES, example))
@@ -121,8 +122,8 @@ def _all_settled(jobs: dict[str, Object]) -> bool:
 
 
 def _report(kubectl: Kubectl, operator: Operator, jobs: dict[str, Object], training: Training,
-            top: BusiestTop, why: WhyOfWaiting) -> list[str]:
-    """Prints what came of it; returns what did not come as promised."""
+            top: BusiestTop, why: WhyOfWaiting, problems: list[str]) -> list[str]:
+    """Prints what came of it; returns what did not come as promised. problems: those that are known before."""
     _title(f"kubectl {' '.join(top.answer.command)}, when most GPUs were in use")
     print(top.answer.text())
     _title(f"kubectl {' '.join(why.answer.command)}, while it waited")
@@ -130,7 +131,7 @@ def _report(kubectl: Kubectl, operator: Operator, jobs: dict[str, Object], train
     for table in (["get", "gnode"], ["get", "gpool"], ["get", "gjob", "-o", "wide"]):
         _title("kubectl " + " ".join(table))
         print(kubectl.run(*table).rstrip())
-    problems = [text for promise in promises.PROMISES if (text := promises.broken(promise, jobs[promise.job]))]
+    problems += [text for promise in promises.PROMISES if (text := promises.broken(promise, jobs[promise.job]))]
     problems += _report_training(*training.finish())
     _title("What is left on the nodes")
     try:
@@ -145,7 +146,7 @@ def _report(kubectl: Kubectl, operator: Operator, jobs: dict[str, Object], train
     for problem in problems:
         print(problem)
     if not problems:
-        print(f"all {len(promises.PROMISES)} jobs ended, or wait, as their examples promise")
+        print(f"all {len(promises.PROMISES)} jobs and the sweep ended, or wait, as their examples promise")
     if operator.restarts:
         print(f"the operator died and was started again {operator.restarts} times meanwhile")
     return problems
