@@ -114,6 +114,7 @@ screen::Table trial_table(const api::GpuSweep& sweep, const std::vector<SeenTria
   screen::Table table(std::move(columns));
   for (std::size_t row = 1; row < grid.size(); ++row) {
     std::vector<screen::Cell> cells;
+    cells.reserve(shown.size());
     for (const auto i : shown)
       cells.push_back({grid[row][i], i == 1 ? colour_of_state(grid[row][i]) : screen::Colour::kNone});
     table.add(std::move(cells));

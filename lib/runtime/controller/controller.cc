@@ -37,7 +37,8 @@ void Controller::run(std::stop_token stop) {
   log_.info("Starting reconcile threads", {{"threads", options_.threads}});
   std::vector<std::jthread> threads;
   threads.reserve(static_cast<std::size_t>(options_.threads));
-  for (int i = 0; i < options_.threads; ++i) threads.emplace_back([this, stop] { work(stop); });
+  for (int i = 1; i < options_.threads; ++i) threads.emplace_back([this, stop] { work(stop); });
+  work(stop);
   for (auto& thread : threads) thread.join();
   log_.info("All reconcile threads finished");
 }

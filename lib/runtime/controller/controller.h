@@ -19,7 +19,7 @@ namespace gpupool::runtime {
 struct ControllerOptions {
   std::string name;  // for metrics and logs, for example "gpujob"
   std::string kind;  // for logs, for example "GpuJob"
-  int threads = 2;
+  int threads = 2;   // at least 1
   base::Duration max_backoff = std::chrono::seconds(30);
 };
 
@@ -35,7 +35,8 @@ class Controller final : public Runnable {
 
   WorkQueue& queue() { return queue_; }
   std::string name() const override { return options_.name; }
-  // Starts the reconcile threads. Returns after a stop request, when each thread has finished its key.
+  // Reconciles on the caller's thread and on `threads` - 1 others. Returns after a stop request, when each
+  // has finished its key.
   void run(std::stop_token stop) override;
 
  private:
