@@ -6,8 +6,8 @@ import threading
 from tests.kit.manifests import LISTEN, shell
 from tests.kit.operator_case import OperatorCase
 
-# The first attempt crashes, the second succeeds; a moment after the job is Running.
-FAILS_ONCE = "sleep 10; [ $GPUPOOL_ATTEMPT -gt 0 ] || exit 3"
+# Told by forget-end, the first attempt crashes and the second succeeds.
+FAILS_ONCE = "until [ -e /dev/shm/end ]; do sleep 0.2; done; [ $GPUPOOL_ATTEMPT -gt 0 ] || exit 3"
 
 
 class RemovedContainerTest(OperatorCase):

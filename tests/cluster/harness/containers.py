@@ -11,14 +11,17 @@ from tests.cluster.harness.errors import ClusterError
 from tests.cluster.harness.node import Node
 from tests.cluster.harness.node_config import SOCKET
 
+END = "/dev/shm/end"  # each container has that folder
 CRI = "http://localhost/runtime.v1.RuntimeService/RemoveContainer"
 
 
 def forget_end(node: Node, pod: Any, limit: float = 60) -> None:
-    """Removes the pod's running container once it has ended, before the kubelet has seen that."""
+    """Removes the pod's running container once it has ended, before the kubelet has seen that. The container ends when it
+    sees the file END, which is made when the kubelet does not look any more."""
     init = node.running_init()
     name = _running(init, pod)
     with _paused(processes.pids_of(init, "kubelet")):
+        processes.run_inside(init, "touch", f"/proc/{_pid(init, name)}/root{END}")
         processes.wait_for(f"the container of pod {pod} to end", lambda: name not in _tasks(init), limit)
         processes.wait_for(f"the container of pod {pod} to be removed", lambda: _remove(init, name), 10)
 
@@ -29,6 +32,12 @@ def _ctr(init: int, *arguments: str) -> list[str]:
 
 def _tasks(init: int) -> Any:
     return _ctr(init, "tasks", "list", "--quiet")
+
+
+def _pid(init: int, name: str) -> str:
+    """In the node's namespace."""
+    words = _ctr(init, "tasks", "list")
+    return words[words.index(name) + 1]
 
 
 def _running(init: int, pod: Any) -> Any:
