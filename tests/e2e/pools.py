@@ -10,7 +10,7 @@ MODULES = {"test_forgotten_ends": {"demo"}, "test_gangs": {"demo"}, "test_kept_w
            "test_lifecycle": {"demo"}, "test_log_breaks": {"demo"}, "test_logs": {"demo"}, "test_nodes": {"demo"}, "test_slices": {"shared"},
            "test_device_plugin": {"shared"}}
 # The pools of each shard that runs beside the others.
-SHARDS = [{"demo"}, {"demo"}, {"demo", "shared"}, {"shared"}]
+SHARDS = [{"demo"}, {"demo", "shared"}, {"shared"}]
 
 
 def pools_of(name: str) -> set[str]:

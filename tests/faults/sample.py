@@ -10,7 +10,7 @@ from tests.faults import modes
 from tests.faults.fault_lab import FaultLab
 from tests.faults.fault_report import Report
 
-POINTS = (100, 100)  # crash points of each program that runs beside this one
+POINTS = (60, 60)  # crash points of each program that runs beside this one
 SUBMISSIONS = 96
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run")
 LIMIT = 1500  # only for hangs

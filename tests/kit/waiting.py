@@ -5,7 +5,7 @@ import time
 from typing import Any, Callable
 
 FIRST_POLL, POLL = 0.02, 0.1  # seconds between two looks: in the beginning, and after a while
-LIMIT = 150.0
+LIMIT = 300.0
 
 
 def pause(waited: float) -> float:

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small client of the cluster's API server, for what the harness itself needs."""
 
+import contextlib
 import http.client
 import json
 import ssl
+import time
 from typing import Any
 
-from tests.cluster.harness.errors import ClusterError, NotFoundError
+from tests.cluster.harness.errors import ClusterError, NoAnswerError, NotFoundError
 from tests.cluster.harness.state import State
 from tests.kit.api import Object
+
+GET_TRIES = 3
 
 
 class Api:
@@ -35,18 +39,22 @@ class Api:
     def call(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> Any:
         try:
             connection, response = self.open(method, path, body, content_type)
+            with contextlib.closing(connection):
+                text = response.read().decode()
         except (OSError, http.client.HTTPException) as error:
-            raise ClusterError(f"{method} {path}: {error}") from error
-        try:
-            text = response.read().decode()
-        finally:
-            connection.close()
+            raise NoAnswerError(f"{method} {path}: {error}") from error
         if response.status >= 300:
             kind = NotFoundError if response.status == 404 else ClusterError
             raise kind(f"{method} {path}: {response.status} {text[:300]}")
         return json.loads(text) if text.startswith("{") else text
 
     def get(self, path: str) -> Any:
+        """On a busy machine an answer may come late: asked again."""
+        for _ in range(GET_TRIES - 1):
+            try:
+                return self.call("GET", path)
+            except NoAnswerError:
+                time.sleep(0.5)
         return self.call("GET", path)
 
     def find(self, path: str) -> Object | None:
@@ -58,6 +66,6 @@ class Api:
 
     def is_ready(self) -> bool:
         try:
-            return self.get("/readyz") == "ok"
+            return self.call("GET", "/readyz") == "ok"
         except ClusterError:
             return False

@@ -5,3 +5,7 @@ class ClusterError(Exception):
 
 class NotFoundError(ClusterError):
     """The API server has no such object."""
+
+
+class NoAnswerError(ClusterError):
+    """The API server did not answer, or not in time."""

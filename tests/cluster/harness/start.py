@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Brings a cluster up, from nothing to Ready nodes."""
 
+import contextlib
+import fcntl
 import os
 import subprocess
 import sys
-from typing import Any
+from typing import Any, Iterator
 from argparse import Namespace
 
 from tests.cluster.harness import (certificates, control_plane, definitions, dns, gpus, image_store, inotify, network, plugin,
@@ -16,7 +18,7 @@ from tests.cluster.harness.image_store import Store
 from tests.cluster.harness.node import Node
 from tests.cluster.harness.plugin import Programs
 from tests.cluster.harness.progress import Progress
-from tests.cluster.harness.state import State
+from tests.cluster.harness.state import State, root
 
 KEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeper.py")
 GRACE_SECONDS, GRACE_SECONDS_WITHOUT_KUBELETS = 16, 300
@@ -38,16 +40,31 @@ def up(state: State, options: Namespace) -> None:
     if processes.find_init(processes.cluster_title(state.name)):
         raise ClusterError(f"cluster {state.name} runs already")
     progress = Progress(state.name)
-    state.create()
-    try:
-        check_file_system(state)
-        state.remember(starter=processes.identity(os.getpid()))
-        _start(state, options, programs, images, plugged, progress)
-        state.remember(ready=True)
-    except BaseException:
-        progress.step("failed; removing it")
-        teardown.down(state)
-        raise
+    with _turn(progress):
+        state.create()
+        try:
+            check_file_system(state)
+            state.remember(starter=processes.identity(os.getpid()))
+            _start(state, options, programs, images, plugged, progress)
+            state.remember(ready=True)
+        except BaseException:
+            progress.step("failed; removing it")
+            teardown.down(state)
+            raise
+
+
+@contextlib.contextmanager
+def _turn(progress: Progress) -> Iterator[None]:
+    """Clusters start one after the other: a start takes all processors for a while, and four at once took ten times as long
+    on two of them. The lock goes with this process."""
+    os.makedirs(root(), exist_ok=True)
+    with open(os.path.join(root(), ".gpupool-cluster-start.lock"), "w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress.step("waiting: another cluster is starting")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def check_file_system(state: State) -> None:
