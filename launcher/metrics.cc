@@ -36,7 +36,8 @@ void add_number(std::string& text, double number) {
 
 }  // namespace
 
-Metrics::Metrics(std::vector<std::string> names, std::string step_name) : step_name_(std::move(step_name)) {
+Metrics::Metrics(std::vector<std::string> names, std::string step_name, std::vector<std::int64_t> live_steps)
+    : step_name_(std::move(step_name)), live_steps_(std::move(live_steps)) {
   for (std::string& name : names) {
     if (name.empty()) continue;
     ends_[static_cast<unsigned char>(name.back())] = true;
@@ -79,15 +80,21 @@ void Metrics::note_other(std::string_view name) {
   if (others_.size() >= format::kMaxOtherMetrics) curious_ = false;
 }
 
-void Metrics::add_to(Series& series, const Value& value) {
+void Metrics::add_to(Series& series, const Value& value) const {
   ++series.count;
   series.last = value;
   if (!std::isfinite(value.value)) {
     ++series.not_finite;
-    return;
+  } else {
+    if (!series.least || value.value < series.least->value) series.least = value;
+    if (!series.greatest || value.value > series.greatest->value) series.greatest = value;
   }
-  if (!series.least || value.value < series.least->value) series.least = value;
-  if (!series.greatest || value.value > series.greatest->value) series.greatest = value;
+  const std::int64_t step = value.step.value_or(series.count);
+  const auto number = [](const std::optional<Value>& of) {
+    return of ? std::optional(of->value) : std::nullopt;
+  };
+  while (series.live.size() < live_steps_.size() && step >= live_steps_[series.live.size()])
+    series.live.push_back({value.value, number(series.least), number(series.greatest)});
 }
 
 bool Metrics::some_missing() const {
@@ -116,6 +123,28 @@ std::vector<std::string> Metrics::texts(std::size_t limit) const {
     add_word(text, std::to_string(series.not_finite));
     size += text.size() + kAround;
     if (size > limit) break;
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+std::vector<std::string> Metrics::live_texts() const {
+  const auto add = [](std::string& text, const std::optional<double>& number) {
+    if (number) {
+      add_number(text, *number);
+    } else {
+      add_word(text, format::kMetricNone);
+    }
+  };
+  std::vector<std::string> texts;
+  for (const Series& series : series_) {
+    if (series.live.empty()) continue;
+    std::string text = series.name;
+    for (const LiveValue& value : series.live) {
+      add_number(text, value.last);
+      add(text, value.least);
+      add(text, value.greatest);
+    }
     texts.push_back(std::move(text));
   }
   return texts;

@@ -16,7 +16,9 @@ namespace gpupool::launcher {
 class Metrics {
  public:
   // names: what counts. step_name: whose number is the step of the values on the same and later lines.
-  Metrics(std::vector<std::string> names, std::string step_name);
+  // live_steps: ascending; the values at the first step that is at least each of them are kept, for
+  // live_texts(). While no step has come, the count of a number's values is its step.
+  Metrics(std::vector<std::string> names, std::string step_name, std::vector<std::int64_t> live_steps = {});
 
   [[nodiscard]] bool empty() const { return series_.empty(); }
 
@@ -36,6 +38,9 @@ class Metrics {
   // bytes as JSON writes them. Names that do not fit are left out, last first.
   [[nodiscard]] std::vector<std::string> texts(std::size_t limit) const;
 
+  // One text for each name that has reached a live step, as lib/api/live_metrics_format.h says.
+  [[nodiscard]] std::vector<std::string> live_texts() const;
+
   // While a name has never come: other names that had a number, in the order in which they came.
   [[nodiscard]] std::vector<std::string> others() const;
 
@@ -44,6 +49,11 @@ class Metrics {
     double value = 0;
     std::optional<std::int64_t> step;
   };
+  struct LiveValue {
+    double last = 0;
+    std::optional<double> least;
+    std::optional<double> greatest;
+  };
   struct Series {
     std::string name;
     std::int64_t count = 0;  // all values
@@ -51,14 +61,16 @@ class Metrics {
     Value last;
     std::optional<Value> least;
     std::optional<Value> greatest;
+    std::vector<LiveValue> live;  // at the first of live_steps_, the second, and so on
   };
 
   void note_other(std::string_view name);
-  static void add_to(Series& series, const Value& value);
+  void add_to(Series& series, const Value& value) const;
   [[nodiscard]] bool some_missing() const;
 
   std::vector<Series> series_;
   std::string step_name_;
+  std::vector<std::int64_t> live_steps_;
   std::array<bool, 256> ends_{};
   bool curious_ = true;  // a name is missing, and there is room for others
   std::vector<std::string> others_;

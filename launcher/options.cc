@@ -20,7 +20,7 @@ std::vector<OptionName> run_options() {
       {"--state-dir"},      {"--termination-log"}, {"--job"},          {"--attempt"},      {"--pod-name"},
       {"--rank"},           {"--nnodes"},          {"--nproc"},        {"--master-addr"},  {"--master-port"},
       {"--master-timeout"}, {"--hold", true},      {"--hold-seconds"}, {"--result-bytes"}, {"--metrics"},
-      {"--metric-step"}};
+      {"--metric-step"},    {"--live-steps"},      {"--live-id"},      {"--live-port"}};
 }
 
 struct Number {
@@ -37,6 +37,7 @@ constexpr Number kNumbers[] = {
     {"--nproc", &Options::processes_per_node, 1, kMaxProcessesPerNode},
     {"--master-port", &Options::master_port, 1, 65535},
     {"--master-timeout", &Options::master_timeout_seconds, 0, kMaxTimeoutSeconds},
+    {"--live-port", &Options::live_port, 1, 65535},
     {"--hold-seconds", &Options::hold_seconds, 1, kMaxHoldSeconds},
     {"--result-bytes", &Options::result_bytes, kMinResultBytes, kMaxResultBytes},
 };
@@ -49,9 +50,10 @@ Expected<int> read_rank(const OptionValues& values, int nodes) {
   if (!values.has("--pod-name")) return failure("--rank: needed (or --pod-name) when --nnodes is above 1");
   const std::string name = values.text("--pod-name", "");
   const std::size_t dash = name.rfind('-');
-  const std::optional<int> rank =
-      dash == std::string::npos ? std::nullopt : parse_number(std::string_view(name).substr(dash + 1));
-  if (rank && *rank >= 0 && *rank < nodes) return *rank;
+  if (dash != std::string::npos) {
+    const std::optional<int> rank = parse_number(std::string_view(name).substr(dash + 1));
+    if (rank && *rank >= 0 && *rank < nodes) return *rank;
+  }
   return failure(flag_error("--pod-name", "'" + name + "' does not end in -<rank> with a rank from 0 to " +
                                               std::to_string(nodes - 1)));
 }
@@ -71,6 +73,22 @@ Expected<std::vector<std::string>> read_metrics(const std::string& text) {
   if (names.size() <= api::worker_result::kMaxMetrics) return names;
   return failure(flag_error("--metrics", "at most " + std::to_string(api::worker_result::kMaxMetrics) +
                                              " names, and there are " + std::to_string(names.size())));
+}
+
+// Numbers with commas between them, each greater than the one before.
+Expected<std::vector<std::int64_t>> read_live_steps(const std::string& text) {
+  std::vector<std::int64_t> steps;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::optional<int> step = parse_number(std::string_view(text).substr(begin, end - begin));
+    if (!step || *step < 0 || (!steps.empty() && *step <= steps.back()))
+      return failure(flag_error("--live-steps", "'" + text + "' is not a list of ascending numbers"));
+    steps.push_back(*step);
+    begin = end + 1;
+  }
+  if (steps.size() <= api::live_metrics::kMaxSteps) return steps;
+  return failure(flag_error("--live-steps", "at most " + std::to_string(api::live_metrics::kMaxSteps) +
+                                                " steps, and there are " + std::to_string(steps.size())));
 }
 
 }  // namespace
@@ -100,6 +118,12 @@ Expected<Options> parse_run(const std::vector<std::string>& arguments) {
   if (!metrics) return failure(metrics.error());
   options.metrics = *std::move(metrics);
   options.metric_step = values.text("--metric-step", options.metric_step);
+  Expected<std::vector<std::int64_t>> live_steps = read_live_steps(values.text("--live-steps", ""));
+  if (!live_steps) return failure(live_steps.error());
+  options.live_steps = *std::move(live_steps);
+  options.live_id = values.text("--live-id", "");
+  if (!options.live_steps.empty() && options.live_id.empty())
+    return failure(flag_error("--live-id", "needed with --live-steps"));
   if (options.nodes > 1 && !values.has("--master-addr")) {
     return failure("--master-addr: needed when --nnodes is above 1");
   }

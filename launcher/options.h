@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "api/live_metrics_format.h"
 #include "launcher/expected.h"
 #include "launcher/result.h"
 
@@ -26,6 +28,9 @@ struct Options {
   int result_bytes = kMaxResultBytes;
   std::vector<std::string> metrics;  // names of numbers that rank 0 reports
   std::string metric_step = "step";
+  std::vector<std::int64_t> live_steps;  // ascending; at these, rank 0 tells the numbers to who asks
+  std::string live_id;                   // only to who knows this
+  int live_port = api::live_metrics::kPort;
   std::vector<std::string> command;
 };
 

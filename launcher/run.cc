@@ -136,11 +136,19 @@ class Run {
   int run_command() {
     TailBuffer tail(kTailCapacity);
     Metrics metrics(options_.node_rank == 0 ? options_.metrics : std::vector<std::string>(),
-                    options_.metric_step);
+                    options_.metric_step, options_.live_steps);
     MetricReader reader(metrics);
     MetricPipe pipe(metrics);
     if (!options_.metrics.empty()) {
       if (const Expected<void> made = pipe.open(metric_pipe(options_)); !made) return fail(made.error());
+    }
+    MetricServer server(metrics);
+    if (!options_.live_steps.empty() && options_.node_rank == 0) {
+      // The command may need the port itself. It runs without this.
+      if (const Expected<void> opened =
+              server.open(static_cast<std::uint16_t>(options_.live_port), options_.live_id);
+          !opened)
+        log_line("the numbers cannot be told while the command runs: " + opened.error());
     }
     OutputRelay relay(tail, reader);
     if (const Expected<void> opened = relay.open(); !opened) return fail(opened.error());
@@ -156,7 +164,7 @@ class Run {
       return not_started(failed->exit_code, reason_of(failed->exit_code), failed->message);
     }
     int exit_code = 0;
-    Supervisor supervisor(std::get<pid_t>(spawned), inbox_, relay, pipe);
+    Supervisor supervisor(std::get<pid_t>(spawned), inbox_, relay, pipe, server);
     supervisor.run([&](const Ending& ending) {
       Result result = result_of(ending);
       if (ending.stop_signal != 0) result.stop_signal = ending.stop_signal;

@@ -65,8 +65,10 @@ void Supervisor::step(int timeout_ms) {
   std::vector<pollfd> events{{inbox_.fd(), POLLIN, 0}};
   relay_.add_to(events);
   metrics_.add_to(events);
+  server_.add_to(events);
   ::poll(events.data(), events.size(), timeout_ms);
   metrics_.pump();
+  server_.pump();
   while (const std::optional<ReceivedSignal> signal = inbox_.next()) take_signal(*signal);
 }
 

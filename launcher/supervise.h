@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "launcher/metric_pipe.h"
+#include "launcher/metric_server.h"
 #include "launcher/output_relay.h"
 #include "launcher/signal_inbox.h"
 
@@ -18,13 +19,13 @@ struct Ending {
 };
 
 // Watches over the running command from its start until nothing of it is left: forwards signals, relays
-// output, reaps children. Everything happens on the calling thread, in one poll() loop. Not thread-safe.
-// `inbox`, `relay` and `metrics` outlive it.
+// output, reaps children, tells its numbers. Everything happens on the calling thread, in one poll() loop.
+// Not thread-safe. `inbox`, `relay`, `metrics` and `server` outlive it.
 class Supervisor {
  public:
   // REQUIRES: `command` is a child of this process and leads its own process group.
-  Supervisor(pid_t command, SignalInbox& inbox, OutputRelay& relay, MetricPipe& metrics)
-      : command_(command), inbox_(inbox), relay_(relay), metrics_(metrics) {}
+  Supervisor(pid_t command, SignalInbox& inbox, OutputRelay& relay, MetricPipe& metrics, MetricServer& server)
+      : command_(command), inbox_(inbox), relay_(relay), metrics_(metrics), server_(server) {}
 
   // Blocks until the end of everything. Calls `ended` once, when the command has ended and its output has
   // been read; the result is stored then. Afterwards waits for processes that the command left behind, as
@@ -46,6 +47,7 @@ class Supervisor {
   SignalInbox& inbox_;
   OutputRelay& relay_;
   MetricPipe& metrics_;
+  MetricServer& server_;
   Ending ending_;
   bool command_ended_ = false;
   int stop_signals_ = 0;

@@ -32,6 +32,10 @@ Flags of run, as --flag value or --flag=value; the environment sets none of them
   --metrics NAMES         names of numbers, with commas between them, that rank 0 finds in the command's output and
                           in the named pipe $GPUPOOL_METRICS (lines of JSON), for the result
   --metric-step NAME      the number that is the step of the others (step)
+  --live-steps STEPS      ascending steps, with commas between them; rank 0 keeps the numbers of --metrics at each, and
+                          tells them over TCP to who sends the --live-id, while the command runs
+  --live-id TEXT          see --live-steps
+  --live-port PORT        where rank 0 listens with --live-steps (29499)
 
 The command gets RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT, GPUPOOL_JOB, GPUPOOL_ATTEMPT and, for
 torchrun, PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE, PET_MASTER_ADDR, PET_MASTER_PORT.

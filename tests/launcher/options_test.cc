@@ -86,6 +86,13 @@ TEST(Options, ErrorsNameTheFlag) {
       {{"--nnodes=2", "--pod-name=a-", "--", "x"}, "--pod-name: 'a-'"},
       {{"--nnodes=2", "--pod-name=$(GPUPOOL_POD_NAME)", "--", "x"}, "--pod-name: '$(GPUPOOL_POD_NAME)'"},
       {{"--nnodes=2", "--rank=0", "--", "x"}, "--master-addr: needed"},
+      {{"--live-steps=1,x", "--live-id=a", "--", "x"}, "--live-steps: '1,x'"},
+      {{"--live-steps=1,,2", "--live-id=a", "--", "x"}, "--live-steps: '1,,2'"},
+      {{"--live-steps=2,2", "--live-id=a", "--", "x"}, "--live-steps: '2,2'"},
+      {{"--live-steps=-1", "--live-id=a", "--", "x"}, "--live-steps: '-1'"},
+      {{"--live-steps=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", "--live-id=a", "--", "x"},
+       "--live-steps: at most"},
+      {{"--live-steps=1", "--", "x"}, "--live-id: needed"},
   };
   for (const BadCase& bad : cases) {
     const auto options = parse_run(bad.arguments);

@@ -40,6 +40,9 @@ inline constexpr char kNone[] = "None";
 struct JobMetrics {
   std::vector<std::string> names;
   std::string step_name;  // empty: step
+  // Ascending steps. The launcher of rank 0 tells the values at each while the program runs
+  // (lib/api/live_metrics_format.h). Empty: it does not listen.
+  std::vector<std::int64_t> live_steps = {};
 };
 
 struct GpuJobSpec {
@@ -226,7 +229,8 @@ struct Schema<api::JobSlice> {
 template <>
 struct Schema<api::JobMetrics> {
   using T = api::JobMetrics;
-  static constexpr auto fields = std::array{field<&T::names>("names"), field<&T::step_name>("stepName")};
+  static constexpr auto fields = std::array{field<&T::names>("names"), field<&T::step_name>("stepName"),
+                                            field<&T::live_steps>("liveSteps")};
 };
 template <>
 struct Schema<api::GpuJobSpec> {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "api/core/pod_template.h"
+#include "api/live_metrics_format.h"
 #include "api/v1alpha1/reasons.h"
 #include "base/quantity.h"
 #include "planning/workers/manifests.h"
@@ -17,6 +18,8 @@ namespace gpupool::planning {
 namespace {
 
 using MaybeProblem = std::optional<api::Problem>;
+
+constexpr std::int64_t kMaxLiveStep = 2'147'483'647;
 
 api::Problem bad_spec(std::string message) { return {api::reason::kInvalidSpec, std::move(message)}; }
 api::Problem bad_template(std::string message) {
@@ -82,6 +85,22 @@ MaybeProblem check_numbers(const api::GpuJob& job) {
   if (spec.start_timeout_seconds < 1) return bad_spec("spec.startTimeoutSeconds must be at least 1");
   if (spec.ttl_seconds_after_finished && *spec.ttl_seconds_after_finished < 0) {
     return bad_spec("spec.ttlSecondsAfterFinished must not be negative");
+  }
+  return std::nullopt;
+}
+
+MaybeProblem check_metrics(const api::GpuJobSpec& spec) {
+  if (!spec.metrics) return std::nullopt;
+  const auto& steps = spec.metrics->live_steps;
+  if (steps.size() > api::live_metrics::kMaxSteps) {
+    return bad_spec("spec.metrics.liveSteps must have at most " +
+                    std::to_string(api::live_metrics::kMaxSteps) + " steps");
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i] < 0 || steps[i] > kMaxLiveStep || (i > 0 && steps[i] <= steps[i - 1])) {
+      return bad_spec("spec.metrics.liveSteps must be ascending numbers from 0 to " +
+                      std::to_string(kMaxLiveStep));
+    }
   }
   return std::nullopt;
 }
@@ -217,6 +236,7 @@ MaybeProblem check_security(const api::PodTemplate& pod, const api::GpuPool* poo
 
 MaybeProblem validate_job(const api::GpuJob& job, const api::GpuPool* pool, const TemplateFields& fields) {
   if (auto problem = check_numbers(job)) return problem;
+  if (auto problem = check_metrics(job.spec)) return problem;
   if (auto problem = check_slice(job.spec, pool)) return problem;
   if (job.spec.pod_template.empty())
     return api::Problem{api::reason::kInvalidTemplate, "spec.template must be set"};

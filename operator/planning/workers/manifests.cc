@@ -64,6 +64,13 @@ void wrap_command(Json& container, const api::GpuJob& job, std::int64_t result_b
   if (const auto& metrics = job.spec.metrics; metrics && !metrics->names.empty()) {
     command.push_back("--metrics=" + base::join(metrics->names, ","));
     if (!metrics->step_name.empty()) command.push_back("--metric-step=" + metrics->step_name);
+    if (!metrics->live_steps.empty()) {
+      std::vector<std::string> steps;
+      steps.reserve(metrics->live_steps.size());
+      for (const auto step : metrics->live_steps) steps.push_back(number(step));
+      command.push_back("--live-steps=" + base::join(steps, ","));
+      command.push_back("--live-id=" + job.metadata.uid);
+    }
   }
   if (is_gang(job.spec)) {
     command.push_back(std::string("--pod-name=$(") + kPodNameVariable + ")");
