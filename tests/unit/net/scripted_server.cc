@@ -72,7 +72,7 @@ ScriptedServer::ScriptedServer(std::function<void(Peer&)> script)
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof address;
   auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  if (listener_ < 0 || ::bind(listener_, generic, length) != 0 || ::listen(listener_, 16) != 0 ||
+  if (listener_ < 0 || ::bind(listener_, generic, length) != 0 || ::listen(listener_, SOMAXCONN) != 0 ||
       ::getsockname(listener_, generic, &length) != 0) {
     throw std::runtime_error("cannot listen on 127.0.0.1");
   }
