@@ -23,6 +23,7 @@
 #include "options.h"
 #include "runtime/manager/manager.h"
 #include "transport_factory.h"
+#include "worker_questions.h"
 
 namespace gpupool {
 namespace {
@@ -68,7 +69,7 @@ class Operator {
         pool_queue_(caches_),
         jobs_(setup_, pool_queue_, {options.threads, options.launcher_image}),
         pools_(setup_, pool_queue_),
-        sweeps_(setup_),
+        sweeps_(setup_, ask_over_tcp()),
         node_sweeper_(setup_),
         pod_sweeper_(setup_),
         node_marker_(setup_) {

@@ -92,7 +92,7 @@ class CelRulesTest(CrdTest):
         self.assertEqual(200, self.api.patch(sweep, {"spec": {"keepJobs": "None"}})[0], "was refused before it began")
         self.assertEqual(200, self.api.patch(sweep, {"status": {"specHash": "0123456789abcdef"}}, "/status")[0])
         for change in ({"parameters": [{"name": "a", "values": ["1"]}]}, {"search": {"random": {"trials": 5}}},
-                       {"objective": {"metric": "other"}}, {"objective": None}, {"keepJobs": "All"}, {"job": {"gpus": 2}},
+                       {"objective": {"metric": "other"}}, {"objective": None}, {"stopping": {"asha": {"max": 9}}}, {"keepJobs": "All"}, {"job": {"gpus": 2}},
                        {"job": {"template": {"spec": {"containers": [CONTAINER]}}}}):
             field = next(iter(change))
             with self.subTest(change=str(change)):

@@ -43,6 +43,11 @@ std::string spec_hash(const GpuSweepSpec& spec) {
     hash.add(spec.objective->take);
     hash.add(spec.objective->missing);
   }
+  if (spec.stopping && spec.stopping->asha) {
+    hash.add("asha");
+    for (const auto number : {spec.stopping->asha->min, spec.stopping->asha->max, spec.stopping->asha->eta})
+      hash.add(std::to_string(number));
+  }
   hash.add(spec.keep_jobs);
   hash.add(spec.job.text);
   return hash.text();

@@ -69,6 +69,18 @@ struct SweepObjective {
   std::string missing = sweep_missing::kFail;  // what a trial without a value is
 };
 
+// Asynchronous successive halving. Its rungs are the steps min, min * eta, min * eta^2, ... below max.
+struct SweepAsha {
+  std::int64_t min = 1;
+  std::int64_t max = 0;
+  std::int64_t eta = 3;  // of the trials that reach a rung, the best 1/eta go on
+};
+
+// Which trials are stopped before their end.
+struct SweepStopping {
+  base::Boxed<SweepAsha> asha;
+};
+
 // Values of GpuSweepSpec::keep_jobs: which GpuJobs stay after their result is recorded.
 namespace keep_jobs {
 inline constexpr char kAll[] = "All";
@@ -84,6 +96,7 @@ struct GpuSweepSpec {
   std::optional<std::int64_t> max_failed;  // absent: no limit
   bool suspend = false;
   base::Boxed<SweepObjective> objective;  // absent: trials are not compared
+  base::Boxed<SweepStopping> stopping;    // absent: every trial runs to its end
   std::string keep_jobs = keep_jobs::kAll;
   base::json::RawJson job;  // the spec of each trial's GpuJob, with $(name) for parameters
 };
@@ -93,7 +106,7 @@ namespace trial_state {
 inline constexpr char kSucceeded = 'S';
 inline constexpr char kFailed = 'F';
 inline constexpr char kNoValue = 'N';  // succeeded, but the objective has no value; counts as failed
-inline constexpr char kStopped = 'X';  // by the end of the sweep
+inline constexpr char kStopped = 'X';  // early, because others were better, or by the end of the sweep
 inline constexpr char kDeleted = 'D';  // somebody deleted its job before its end; counts as failed
 }  // namespace trial_state
 
@@ -131,8 +144,9 @@ struct GpuSweepStatus {
   std::string progress;  // trials that have ended, of all: "12/200"; for people
   SweepCounts counts;
   base::Boxed<SweepTrial> best;
-  std::vector<SweepTrial> top;         // the best ones, best first
-  std::vector<std::string> results;    // "<index> <letter> <value>" of each trial that has ended, by index
+  std::vector<SweepTrial> top;  // the best ones, best first
+  // "<index> <letter> <value> <values at the rungs>" of each trial that has ended, by index.
+  std::vector<std::string> results;
   std::vector<SweepFailure> failures;  // the last ones
   std::string spec_hash;               // of what must not change once a trial has begun; empty before
   std::optional<base::WallTime> start_time;
@@ -149,8 +163,8 @@ struct GpuSweep {
   bool finished() const { return status.completion_time.has_value(); }
 };
 
-// Returns a hash of search, parameters, objective without its target, keepJobs and job (FNV-1a, 16 hex
-// digits), to detect that one of them has changed.
+// Returns a hash of search, parameters, objective without its target, stopping, keepJobs and job (FNV-1a, 16
+// hex digits), to detect that one of them has changed.
 std::string spec_hash(const GpuSweepSpec& spec);
 
 }  // namespace gpupool::api
@@ -193,13 +207,28 @@ struct Schema<api::SweepObjective> {
                  field<&T::target>("target"), field<&T::missing>("missing")};
 };
 template <>
+struct Schema<api::SweepAsha> {
+  using T = api::SweepAsha;
+  static constexpr auto fields =
+      std::array{field<&T::min>("min"), field<&T::max>("max"), field<&T::eta>("eta")};
+};
+template <>
+struct Schema<api::SweepStopping> {
+  using T = api::SweepStopping;
+  static constexpr auto fields = std::array{field<&T::asha>("asha")};
+};
+template <>
 struct Schema<api::GpuSweepSpec> {
   using T = api::GpuSweepSpec;
-  static constexpr auto fields =
-      std::array{field<&T::search>("search"),      field<&T::parameters>("parameters"),
-                 field<&T::parallel>("parallel"),  field<&T::max_failed>("maxFailed"),
-                 field<&T::suspend>("suspend"),    field<&T::objective>("objective"),
-                 field<&T::keep_jobs>("keepJobs"), field<&T::job>("job")};
+  static constexpr auto fields = std::array{field<&T::search>("search"),
+                                            field<&T::parameters>("parameters"),
+                                            field<&T::parallel>("parallel"),
+                                            field<&T::max_failed>("maxFailed"),
+                                            field<&T::suspend>("suspend"),
+                                            field<&T::objective>("objective"),
+                                            field<&T::stopping>("stopping"),
+                                            field<&T::keep_jobs>("keepJobs"),
+                                            field<&T::job>("job")};
 };
 template <>
 struct Schema<api::SweepCounts> {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/sweep/controller.h"
 
+#include <utility>
+
 #include "controllers/cluster/changes.h"
 
 namespace gpupool::controllers {
@@ -19,9 +21,9 @@ bool concerns_sweep(const runtime::Change<api::GpuJob>& change) {
 
 }  // namespace
 
-GpuSweepController::GpuSweepController(const Setup& setup)
+GpuSweepController::GpuSweepController(const Setup& setup, AskWorkers ask)
     : metrics_(setup.metrics),
-      reconciler_(setup.client, setup.caches, setup.events, metrics_, setup.clock),
+      reconciler_(setup.client, setup.caches, setup.events, metrics_, std::move(ask), setup.clock),
       controller_({"gpusweep", "GpuSweep", 1, std::chrono::seconds(30)}, reconciler_, setup.clock,
                   setup.metrics, setup.log) {
   setup.caches.sweeps.on_change([this](const runtime::Change<api::GpuSweep>& change) {

@@ -12,7 +12,7 @@ namespace gpupool::controllers {
 // ended, needs a correction or is gone.
 class GpuSweepController {
  public:
-  explicit GpuSweepController(const Setup& setup);
+  GpuSweepController(const Setup& setup, AskWorkers ask);
 
  private:
   void on_job(const runtime::Change<api::GpuJob>& change);

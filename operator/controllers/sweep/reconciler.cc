@@ -24,21 +24,23 @@ constexpr std::int64_t kMostFailureEvents = 10;
 }  // namespace
 
 SweepReconciler::SweepReconciler(kube::Client& client, Caches& caches, runtime::EventRecorder& events,
-                                 SweepMetrics& metrics, const base::Clock& clock)
+                                 SweepMetrics& metrics, AskWorkers ask, const base::Clock& clock)
     : caches_(caches),
       events_(events),
       metrics_(metrics),
       clock_(clock),
       writer_(client, caches),
-      statuses_(kStatusInterval, clock) {}
+      statuses_(kStatusInterval, clock),
+      live_(client, caches, std::move(ask), clock) {}
 
 base::Result<runtime::Requeue> SweepReconciler::reconcile(const api::ObjectKey& key, const base::Log& /*log*/,
                                                           std::stop_token stop) {
   auto sweep = caches_.newest_sweeps.get(key);
   if (sweep == nullptr || sweep->metadata.deleting()) {
-    spaces_.erase(key);
+    forget(key);
     return runtime::Requeue{};
   }
+  const auto ask_again = ask_workers(*sweep, stop);
   Learned learned;
   if (sweep->status.spec_hash.empty()) learned.problem = why_invalid(*sweep, stop);
   auto next = plan(*sweep, learned);
@@ -65,6 +67,7 @@ base::Result<runtime::Requeue> SweepReconciler::reconcile(const api::ObjectKey& 
   const bool has_begun = !sweep->status.spec_hash.empty();
   if (learned.problem && has_begun && !requeue->after) requeue->after = kTryAgain;
   if (is_behind && !requeue->after) requeue->after = kWhileCacheIsBehind;
+  if (ask_again) requeue->after = std::min(requeue->after.value_or(*ask_again), *ask_again);
   return requeue;
 }
 
@@ -82,6 +85,8 @@ planning::SweepPlan SweepReconciler::plan(const api::GpuSweep& sweep, const Lear
                                   .problem = learned.problem,
                                   .gone = learned.gone,
                                   .taken = learned.taken,
+                                  .live = live_.values(sweep),
+                                  .live_trouble = live_.trouble(sweep),
                                   .now = clock_.wall()};
   const bool is_valid = sweep.status.spec_hash.empty() ? !learned.problem.has_value()
                                                        : sweep.status.spec_hash == api::spec_hash(sweep.spec);
@@ -96,6 +101,19 @@ std::shared_ptr<const planning::TrialSpace> SweepReconciler::space_of(const api:
   if (space.trials == nullptr || space.spec_hash != hash)
     space = {hash, std::make_shared<const planning::TrialSpace>(sweep.spec)};
   return space.trials;
+}
+
+std::optional<base::Duration> SweepReconciler::ask_workers(const api::GpuSweep& sweep, std::stop_token stop) {
+  const auto& spec = sweep.spec;
+  if (!spec.stopping || !spec.objective || spec.suspend) return std::nullopt;
+  if (sweep.finished() || sweep.status.spec_hash != api::spec_hash(spec)) return std::nullopt;
+  const auto jobs = caches_.newest_jobs.by_index(kBySweepUid, sweep.metadata.uid);
+  return live_.ask(sweep, jobs, std::move(stop));
+}
+
+void SweepReconciler::forget(const api::ObjectKey& key) {
+  spaces_.erase(key);
+  live_.forget(key);
 }
 
 base::Result<void> SweepReconciler::look_up(const api::GpuSweep& sweep, const planning::SweepPlan& plan,
@@ -137,7 +155,7 @@ base::Result<runtime::Requeue> SweepReconciler::finish(const Sweep& sweep, const
   }
   statuses_.done(uid);
   tell(*sweep, plan.status);
-  if (plan.status.completion_time) spaces_.erase(sweep->metadata.key());
+  if (plan.status.completion_time) forget(sweep->metadata.key());
   return runtime::Requeue{base::Duration::zero()};  // trials begin and jobs are removed after the write
 }
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/pace.h"
 #include "controllers/cluster/caches.h"
+#include "controllers/sweep/live_metrics.h"
 #include "controllers/sweep/sweep_metrics.h"
 #include "controllers/sweep/sweep_writer.h"
 #include "planning/sweep/plan_sweep.h"
@@ -24,7 +25,7 @@ namespace gpupool::controllers {
 class SweepReconciler final : public runtime::Reconciler {
  public:
   SweepReconciler(kube::Client& client, Caches& caches, runtime::EventRecorder& events, SweepMetrics& metrics,
-                  const base::Clock& clock);
+                  AskWorkers ask, const base::Clock& clock);
   base::Result<runtime::Requeue> reconcile(const api::ObjectKey& key, const base::Log& log,
                                            std::stop_token stop) override;
 
@@ -51,6 +52,9 @@ class SweepReconciler final : public runtime::Reconciler {
   // Returns when the status is due if it was not written.
   base::Result<runtime::Requeue> finish(const Sweep& sweep, const planning::SweepPlan& plan,
                                         std::stop_token stop);
+  // Asks the workers of a sweep that stops trials early. Returns when to ask again, if ever.
+  std::optional<base::Duration> ask_workers(const api::GpuSweep& sweep, std::stop_token stop);
+  void forget(const api::ObjectKey& key);
   std::shared_ptr<const planning::TrialSpace> space_of(const api::GpuSweep& sweep);
   void tell(const api::GpuSweep& sweep, const api::GpuSweepStatus& after);
 
@@ -60,6 +64,7 @@ class SweepReconciler final : public runtime::Reconciler {
   const base::Clock& clock_;
   SweepWriter writer_;
   base::Pace statuses_;
+  LiveMetrics live_;
   std::map<api::ObjectKey, Space> spaces_;  // of sweeps that run
 };
 

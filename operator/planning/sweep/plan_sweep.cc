@@ -5,6 +5,7 @@
 #include <map>
 
 #include "api/v1alpha1/reasons.h"
+#include "planning/sweep/asha.h"
 #include "planning/sweep/sweep_status.h"
 #include "planning/sweep/trial_job.h"
 #include "planning/sweep/trial_result.h"
@@ -31,6 +32,7 @@ class SweepPlanner {
 
   SweepPlan plan() {
     record_results();
+    stop_losers();
     count_created();
     const bool ended = end();
     if (!ended) go_on();
@@ -50,6 +52,8 @@ class SweepPlanner {
 
   void record(std::int64_t trial, const JudgedTrial& judged) {
     results_[trial] = judged.result;
+    if (const auto live = seen_.live.find(trial); live != seen_.live.end())
+      results_[trial].rungs = live->second;
     if (has_failed(judged.result)) show_failure(status_, trial, judged);
   }
 
@@ -66,6 +70,22 @@ class SweepPlanner {
     for (const auto trial : seen_.gone) {
       if (results_.contains(trial) || jobs_.contains(trial)) continue;
       record(trial, {{state::kDeleted, ""}, reason::kTrialDeleted, "its GpuJob was deleted before its end"});
+    }
+  }
+
+  // The jobs go when the server has the results, as those of other trials do.
+  void stop_losers() {
+    if (!spec_.stopping || !spec_.stopping->asha || objective() == nullptr) return;
+    if (spec_.suspend || changed_) return;
+    auto values = seen_.live;
+    for (const auto& [trial, result] : results_) values[trial] = result.rungs;
+    std::set<std::int64_t> active;
+    for (const auto& [trial, job] : jobs_) {
+      if (is_active(trial) && !job->metadata.deleting()) active.insert(trial);
+    }
+    for (const auto trial : trials_to_stop(values, active, *spec_.stopping->asha, *objective())) {
+      const auto& rungs = values[trial];
+      results_[trial] = {state::kStopped, rung_text(rungs.back()), rungs};
     }
   }
 
@@ -100,7 +120,7 @@ class SweepPlanner {
     } else {
       end_with(phase::kSucceeded, reason::kCompleted,
                std::to_string(succeeded) + " trials succeeded, " + std::to_string(failed) + " failed" +
-                   exhausted());
+                   stopped_early() + exhausted());
     }
     return true;
   }
@@ -126,6 +146,12 @@ class SweepPlanner {
            last.message;
   }
 
+  std::string stopped_early() const {
+    const auto stopped =
+        std::ranges::count(results_, state::kStopped, [](const auto& entry) { return entry.second.state; });
+    return stopped == 0 ? "" : ", " + std::to_string(stopped) + " were stopped early";
+  }
+
   std::string exhausted() const {
     if (changed_ || seen_.space == nullptr || !seen_.space->is_exhausted()) return {};
     return "; the parameters have only " + std::to_string(seen_.space->size()) +
@@ -149,7 +175,8 @@ class SweepPlanner {
 
   void choose_next() {
     auto active = static_cast<std::int64_t>(plan_.look_up.size());
-    for (const auto& [trial, job] : jobs_) active += is_active(trial) ? 1 : 0;
+    // A trial that is stopped early makes room when its job is gone.
+    for (const auto& [trial, job] : jobs_) active += job->finished() ? 0 : 1;
     for (auto trial = created_; trial < total() && active < spec_.parallel; ++trial) {
       if (jobs_.contains(trial) || results_.contains(trial)) continue;
       plan_.create.push_back(trial);
@@ -160,8 +187,14 @@ class SweepPlanner {
   std::string progress_message() const {
     const auto& counts = status_.counts;
     return std::to_string(results_.size()) + " of " + std::to_string(counts.total) + " trials have ended, " +
-           std::to_string(counts.failed) + " of them failed; " + std::to_string(counts.active) +
-           " are unfinished" + exhausted();
+           std::to_string(counts.failed) + " of them failed" +
+           (counts.stopped > 0 ? " and " + std::to_string(counts.stopped) + " were stopped early" : "") +
+           "; " + std::to_string(counts.active) + " are unfinished" + exhausted() + live_trouble();
+  }
+
+  std::string live_trouble() const {
+    if (seen_.live_trouble.empty()) return {};
+    return "; no trial can be stopped early, because their numbers cannot be read: " + seen_.live_trouble;
   }
 
   std::optional<api::Problem> stalled() const {

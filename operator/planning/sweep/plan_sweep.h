@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 #include "api/v1alpha1/gpu_sweep.h"
 #include "api/v1alpha1/problem.h"
 #include "planning/job/template_fields.h"
+#include "planning/sweep/trial_result.h"
 #include "planning/sweep/trial_space.h"
 
 namespace gpupool::planning {
@@ -26,6 +28,9 @@ struct SweepObservation {
   std::optional<api::Problem> problem = std::nullopt;
   std::set<std::int64_t> gone = {};   // the server has no job of these trials, which have had one
   std::set<std::int64_t> taken = {};  // the job of another owner has the name of these trials' jobs
+  // What the workers of trials have told while they ran; of trials that have no result yet.
+  std::map<std::int64_t, RungValues> live = {};
+  std::string live_trouble = {};  // why no worker can be asked; empty: none known
   base::WallTime now = {};
 };
 

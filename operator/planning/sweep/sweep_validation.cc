@@ -7,9 +7,11 @@
 #include <set>
 #include <string>
 
+#include "api/live_metrics_format.h"
 #include "api/v1alpha1/reasons.h"
 #include "api/worker_result_format.h"
 #include "planning/job/job_validation.h"
+#include "planning/sweep/asha.h"
 #include "planning/sweep/trial_job.h"
 #include "planning/sweep/trial_result.h"
 #include "planning/sweep/trial_space.h"
@@ -18,6 +20,9 @@ namespace gpupool::planning {
 namespace {
 
 using MaybeProblem = std::optional<api::Problem>;
+
+constexpr std::int64_t kMaxEta = 100;
+constexpr std::int64_t kMaxStep = 2'147'483'647;
 
 api::Problem bad_spec(std::string message) { return {api::reason::kInvalidSpec, std::move(message)}; }
 
@@ -129,6 +134,25 @@ MaybeProblem check_objective(const api::GpuSweepSpec& spec) {
   return std::nullopt;
 }
 
+MaybeProblem check_stopping(const api::GpuSweepSpec& spec) {
+  if (!spec.stopping) return std::nullopt;
+  if (!spec.stopping->asha) return bad_spec("spec.stopping.asha must be set");
+  if (!spec.objective) return bad_spec("spec.stopping needs spec.objective, which says who loses");
+  const auto& asha = *spec.stopping->asha;
+  if (asha.eta < 2 || asha.eta > kMaxEta)
+    return bad_spec("spec.stopping.asha.eta must be from 2 to " + std::to_string(kMaxEta));
+  if (asha.min < 1) return bad_spec("spec.stopping.asha.min must be at least 1");
+  if (asha.max <= asha.min || asha.max > kMaxStep) {
+    return bad_spec("spec.stopping.asha.max must be greater than min, and at most " +
+                    std::to_string(kMaxStep));
+  }
+  if (const auto rungs = rungs_of(asha).size(); rungs > api::live_metrics::kMaxSteps) {
+    return bad_spec("spec.stopping.asha has " + std::to_string(rungs) + " rungs; at most " +
+                    std::to_string(api::live_metrics::kMaxSteps) + " are possible: raise min or eta");
+  }
+  return std::nullopt;
+}
+
 MaybeProblem check_numbers(const api::GpuSweep& sweep) {
   const auto& spec = sweep.spec;
   if (sweep.metadata.name.size() > kMaxSweepName) {
@@ -153,6 +177,8 @@ MaybeProblem check_job(const api::GpuSweep& sweep, const api::GpuPool* pool, con
   const auto written = base::json::read<api::GpuJobSpec>(spec.job.text);
   if (!written) return bad_spec("spec.job." + written.error().message);
   if (written->suspend) return bad_spec("spec.job.suspend: use spec.suspend of the GpuSweep instead");
+  if (spec.stopping && written->metrics && !written->metrics->live_steps.empty())
+    return bad_spec("spec.job.metrics.liveSteps: spec.stopping of the GpuSweep sets it");
   if (written->ttl_seconds_after_finished)
     return bad_spec("spec.job.ttlSecondsAfterFinished: use spec.keepJobs of the GpuSweep instead");
   if (auto problem = check_references(spec)) return problem;
@@ -176,6 +202,7 @@ MaybeProblem validate_sweep(const api::GpuSweep& sweep, const api::GpuPool* pool
   if (auto problem = check_parameters(sweep.spec)) return problem;
   if (auto problem = check_search(sweep.spec)) return problem;
   if (auto problem = check_objective(sweep.spec)) return problem;
+  if (auto problem = check_stopping(sweep.spec)) return problem;
   return check_job(sweep, pool, fields);
 }
 

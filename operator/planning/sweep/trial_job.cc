@@ -8,6 +8,7 @@
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
+#include "planning/sweep/asha.h"
 #include "planning/sweep/substitution.h"
 
 namespace gpupool::planning {
@@ -92,6 +93,11 @@ void add_metric(Json& job, const std::string& metric) {
   if (std::ranges::find(names, Json(metric)) == names.end()) names.push_back(metric);
 }
 
+// The launcher tells the values at the rungs while the program runs.
+void add_live_steps(Json& job, const api::SweepStopping& stopping) {
+  if (stopping.asha) job["metrics"]["liveSteps"] = rungs_of(*stopping.asha);
+}
+
 // Variables that every worker has besides those of its template and of the trial.
 bool is_given(const std::string& name) { return name == "GPUPOOL_JOB" || name == "GPUPOOL_ATTEMPT"; }
 
@@ -130,6 +136,7 @@ std::string trial_job(const api::GpuSweep& sweep, std::int64_t trial, const Tria
     add_variables(container, trial, parameters);
   });
   if (sweep.spec.objective) add_metric(spec, sweep.spec.objective->metric);
+  if (sweep.spec.stopping) add_live_steps(spec, *sweep.spec.stopping);
   const Json job = {
       {"apiVersion", api::kApiVersion},
       {"kind", api::GpuJob::kType.kind},

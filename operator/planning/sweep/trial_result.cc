@@ -2,8 +2,11 @@
 #include "planning/sweep/trial_result.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
+#include <limits>
 
 #include "api/v1alpha1/last_lines.h"
 #include "api/v1alpha1/reasons.h"
@@ -15,6 +18,20 @@ namespace {
 namespace state = api::trial_state;
 constexpr std::string_view kStates = "SFNXD";
 
+constexpr char kNoValueText[] = "-";  // where rungs follow
+constexpr char kNotFinite[] = "NaN";
+constexpr int kRungDigits = 5;
+
+RungValues parse_rungs(std::string_view text) {
+  RungValues values;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    values.push_back(rung_value(text.substr(0, comma)));
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+  }
+  return values;
+}
+
 std::optional<std::pair<std::int64_t, TrialResult>> parse_result(std::string_view text) {
   std::int64_t index = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
@@ -25,8 +42,18 @@ std::optional<std::pair<std::int64_t, TrialResult>> parse_result(std::string_vie
   if (kStates.find(result.state) == std::string_view::npos) return std::nullopt;
   if (text.empty()) return std::pair{index, result};
   if (text.front() != ' ') return std::nullopt;
-  result.value = text.substr(1);
+  text.remove_prefix(1);
+  const auto space = text.find(' ');
+  result.value = text.substr(0, space);
+  if (result.value == kNoValueText) result.value.clear();
+  if (space != std::string_view::npos) result.rungs = parse_rungs(text.substr(space + 1));
   return std::pair{index, result};
+}
+
+std::string rungs_text(const RungValues& values) {
+  std::string text;
+  for (const auto value : values) text += (text.empty() ? "" : ",") + rung_text(value);
+  return text;
 }
 
 // The text of the metric that the objective takes; empty if there is none.
@@ -64,6 +91,9 @@ std::vector<std::string> result_texts(const TrialResults& results) {
   for (const auto& [index, result] : results) {
     texts.push_back(std::to_string(index) + ' ' + result.state);
     if (!result.value.empty()) texts.back() += ' ' + result.value;
+    if (result.rungs.empty()) continue;
+    if (result.value.empty()) texts.back() += std::string(" ") + kNoValueText;
+    texts.back() += ' ' + rungs_text(result.rungs);
   }
   return texts;
 }
@@ -86,6 +116,19 @@ JudgedTrial judge_trial(const api::GpuJob& job, const api::SweepObjective* objec
   return {{state::kNoValue, ""},
           api::reason::kMetricMissing,
           why_missing(metrics, objective->metric, metric != nullptr)};
+}
+
+std::string rung_text(double value) {
+  if (!std::isfinite(value)) return kNotFinite;
+  std::array<char, 32> text;
+  const int length = std::snprintf(text.data(), text.size(), "%.*g", kRungDigits, value);
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+double rung_value(std::string_view text) {
+  const auto number = finite_number(text);
+  if (!number) return std::numeric_limits<double>::quiet_NaN();
+  return finite_number(rung_text(*number)).value_or(*number);
 }
 
 std::optional<double> finite_number(std::string_view text) {

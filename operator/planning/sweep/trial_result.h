@@ -13,10 +13,15 @@
 
 namespace gpupool::planning {
 
+// Values of the objective at the rungs that a trial has reached, in order (planning/sweep/asha.h). NaN: it
+// was not finite. Rounded by rung_value.
+using RungValues = std::vector<double>;
+
 // How a trial ended.
 struct TrialResult {
   char state = api::trial_state::kSucceeded;
   std::string value;  // of the objective; empty: none
+  RungValues rungs = {};
   bool operator==(const TrialResult&) const = default;
 };
 using TrialResults = std::map<std::int64_t, TrialResult>;
@@ -35,6 +40,11 @@ struct JudgedTrial {
 };
 // Returns how the job of a trial ended. objective: null if there is none. REQUIRES: job.finished().
 JudgedTrial judge_trial(const api::GpuJob& job, const api::SweepObjective* objective);
+
+// The text of a value of a rung: five digits, or NaN.
+std::string rung_text(double value);
+// Returns the number of a text, rounded as rung_text does; NaN if it is no finite number.
+double rung_value(std::string_view text);
 
 // Returns the number; nothing if the text is no finite number.
 std::optional<double> finite_number(std::string_view text);

@@ -9,6 +9,7 @@ from tests.integration.operator.cli_case import CliCase
 from tests.kit.api import ApiError
 from tests.kit.manifests import job_manifest, shell, sweep_manifest
 from tests.kit.played.case import FakeClusterCase
+from tests.kit.played.launchers import PlayedLaunchers
 from tests.kit.sweeps import SweepHandle
 from tests.kit.waiting import wait_for
 
@@ -139,6 +140,49 @@ class SweepLifeTest(SweepCase):
         again = self.sweep("going", 1)
         self.end_trial(again, 0)
         again.wait_phase("Succeeded")
+
+
+class StoppedTrialsTest(SweepCase):
+    def test_losers_are_stopped_although_the_operator_is_killed(self):
+        def lost(index: int) -> str:
+            return f"{abs(index - 5) + 0.25}"
+
+        with PlayedLaunchers() as launchers:
+            self.kubelet.address = launchers.address
+            sweep = self.sweep("race", 9, parallel=3, objective=LOSS, stopping={"asha": {"max": 9}})
+            told: set[int] = set()
+
+            def ended() -> dict[int, str]:
+                for index, pod in self.running_trials(sweep).items():
+                    if index not in told:
+                        launchers.tell(pod["metadata"]["labels"]["gpupool.dev/job-uid"], "val/loss", lost(index))
+                        told.add(index)
+                return {int(text.split()[0]): text for text in sweep.status().get("results", [])}
+
+            wait_for("two trials to be stopped", lambda: set(ended()) >= {0, 1}, detail=sweep.show)
+            self.operator.kill()
+            self.operator.start()
+            # Of 7 trials at the first rung, 2 go on; 4 and 6 are equally good.
+            wait_for("three that go on", lambda: set(ended()) == {0, 1, 2, 3} and told == set(range(7)), detail=sweep.show)
+            launchers.wait_told(*(sweep.trial(index).read()["metadata"]["uid"] for index in (4, 5, 6)))
+            for index in (4, 5, 6):
+                self.end_trial(sweep, index, lost(index))
+            wait_for("the end", lambda: len(ended()) == 9, detail=sweep.show)
+            status = sweep.wait_phase("Succeeded")
+        self.assertEqual([f"{i} {'S' if i in (4, 5, 6) else 'X'} {lost(i)} {lost(i)}" for i in range(9)], status["results"])
+        self.assertEqual((3, 6, 0), tuple(status["counts"][key] for key in ("succeeded", "stopped", "failed")))
+        self.assertEqual(("Completed", 5), (status["reason"], status["best"]["trial"]))
+        begun = [re.match(r"race-(\d+)-1-", name) for name in self.kubelet.started]
+        self.assertEqual(sorted(map(str, range(9))), sorted(found.group(1) for found in begun if found), "each once")
+        sweep.wait_jobs("race-4", "race-5", "race-6")
+
+    def test_what_does_not_stop_trials_asks_nobody(self):
+        with PlayedLaunchers() as launchers:
+            self.kubelet.address = launchers.address
+            sweep = self.sweep("calm", 1, objective=LOSS)
+            self.end_trial(sweep, 0, "0.5")
+            sweep.wait_phase("Succeeded")
+            self.assertEqual([], launchers.asked)
 
 
 class ShownSweepTest(SweepCase, CliCase):

@@ -51,6 +51,7 @@ class Workers:
         self._checks_affinity = checks_affinity
         self.dead: set[str] = set()
         self.ignored: set[tuple[str, str]] = set()  # pods whose status a test writes itself, by namespace and name
+        self.address = "192.0.2.1"  # of every worker that starts
         self.started: list[str] = []  # names of pods in the order in which they began to run
 
     def step(self, pod: Object) -> None:
@@ -80,7 +81,7 @@ class Workers:
         self.started.append(pod["metadata"]["name"])
         running = self._container(pod, {"running": {"startedAt": seconds_now()}})
         try:
-            self._write(pod, {"phase": "Running", "startTime": seconds_now(), "podIP": "192.0.2.1",
+            self._write(pod, {"phase": "Running", "startTime": seconds_now(), "podIP": self.address,
                               "containerStatuses": [running]})
         except (ApiError, OSError):
             self._observer.start_failed(pod)

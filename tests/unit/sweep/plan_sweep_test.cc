@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/sweep/sweeps.h"
+#include "tests/unit/sweep/plan_sweep_case.h"
 
 namespace gpupool::planning {
 namespace {
@@ -13,50 +13,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-class PlanSweepTest : public testing::Test {
- protected:
-  PlanSweepTest() { begin(4); }
-  // A sweep that has begun: the server has the status of the start.
-  void begin(std::int64_t trials) {
-    sweep_ = test::make_sweep(trials);
-    jobs_.clear();
-    store();
-  }
-  SweepPlan plan() {
-    const TrialSpace space(sweep_.spec);
-    return plan_sweep({.sweep = sweep_,
-                       .jobs = jobs_,
-                       .space = &space,
-                       .problem = problem_,
-                       .gone = gone_,
-                       .taken = taken_,
-                       .now = test::sweep_time(++now_)});
-  }
-  // The server gets the planned status.
-  SweepPlan store() {
-    auto planned = plan();
-    sweep_.status = planned.status;
-    return planned;
-  }
-  api::GpuJob trial(std::int64_t index) const { return test::make_trial(sweep_, index); }
-  void has(api::GpuJob job) {
-    std::erase_if(jobs_, [&](const auto& other) { return other->metadata.name == job.metadata.name; });
-    jobs_.push_back(test::shared(std::move(job)));
-  }
-  static std::vector<std::string> names(const std::vector<test::Job>& jobs) {
-    std::vector<std::string> all;
-    for (const auto& job : jobs) all.push_back(job->metadata.name);
-    return all;
-  }
-
-  api::GpuSweep sweep_;
-  std::vector<test::Job> jobs_;
-  std::optional<api::Problem> problem_;
-  std::set<std::int64_t> gone_;
-  std::set<std::int64_t> taken_;
-  std::int64_t now_ = 0;
-};
 
 TEST_F(PlanSweepTest, StartsByTheStatusAlone) {
   sweep_ = test::make_sweep(4);
@@ -252,6 +208,10 @@ TEST_F(PlanSweepTest, EveryOtherFieldIsPartOfTheHash) {
       [](auto& spec) { spec.objective->goal = "Maximize"; },
       [](auto& spec) { spec.objective->take = "Last"; },
       [](auto& spec) { spec.objective->missing = "Ignore"; },
+      [](auto& spec) { spec.stopping.emplace().asha = api::SweepAsha{1, 9, 3}; },
+      [](auto& spec) { spec.stopping.emplace().asha = api::SweepAsha{2, 9, 3}; },
+      [](auto& spec) { spec.stopping.emplace().asha = api::SweepAsha{1, 8, 3}; },
+      [](auto& spec) { spec.stopping.emplace().asha = api::SweepAsha{1, 9, 4}; },
       [](auto& spec) { spec.keep_jobs = "None"; },
       [](auto& spec) { spec.job.text = "{}"; },
   };

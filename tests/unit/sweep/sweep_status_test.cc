@@ -105,5 +105,17 @@ TEST_F(SweepStatusTest, IsSmallWithAThousandTrials) {
   }
 }
 
+TEST_F(SweepStatusTest, IsBoundedWithTheValuesAtRungs) {
+  sweep_ = test::make_sweep(1000);
+  TrialResults results;
+  for (std::int64_t i = 0; i < 1000; ++i) {  // 667 reach one rung, 222 two, and so on
+    auto& result = results[i] = {'X', "-1.2345e-105"};
+    for (std::int64_t reached = 1; (i + 1) % reached == 0; reached *= 3) result.rungs.push_back(-1.2345e-105);
+  }
+  show_results(status_, sweep_, results, 1000, &space_);
+  settle_status(status_, 2, std::nullopt, test::sweep_time(0));
+  EXPECT_LE(api::status_update(sweep_.metadata, status_).size(), 64U * 1024U);
+}
+
 }  // namespace
 }  // namespace gpupool::planning

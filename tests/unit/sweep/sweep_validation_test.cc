@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 
 #include "planning/sweep/trial_space.h"
 #include "tests/unit/sweep/sweeps.h"
@@ -34,6 +35,13 @@ BadSweep with_random(const char* name, const std::string& words, const api::Swee
 
 BadSweep with_job(const char* name, const std::string& words, const std::string& job) {
   return {name, words, [job](auto& sweep) { sweep.spec.job.text = job; }};
+}
+
+BadSweep with_asha(const char* name, const std::string& words, std::optional<api::SweepAsha> asha) {
+  return {name, words, [asha](auto& sweep) {
+            sweep.spec.stopping.emplace();
+            if (asha) sweep.spec.stopping->asha = *asha;
+          }};
 }
 
 std::string job_with(const std::string& fields, const std::string& container = R"("command":["x"])") {
@@ -98,6 +106,25 @@ std::vector<BadSweep> bad_sweeps() {
          s.spec.keep_jobs = api::keep_jobs::kBest;
          s.spec.objective.reset();
        }},
+      with_asha("StoppingWithoutARule", "spec.stopping.asha must be set", std::nullopt),
+      {"StoppingWithoutObjective", "spec.stopping needs spec.objective",
+       [](auto& s) {
+         s.spec.stopping.emplace();
+         s.spec.stopping->asha = api::SweepAsha{1, 9, 3};
+         s.spec.objective.reset();
+       }},
+      with_asha("NoEta", "eta must be from 2 to 100", api::SweepAsha{1, 9, 1}),
+      with_asha("NoFirstRung", "min must be at least 1", api::SweepAsha{0, 9, 3}),
+      with_asha("NoRung", "max must be greater than min", api::SweepAsha{9, 9, 3}),
+      with_asha("TooManyRungs", "has 17 rungs; at most 16", api::SweepAsha{1, 1 << 17, 2}),
+      {"OwnLiveSteps", "spec.stopping of the GpuSweep sets it",
+       [](auto& s) {
+         s.spec.stopping.emplace();
+         s.spec.stopping->asha = api::SweepAsha{1, 9, 3};
+         s.spec.job.text = job_with(R"(,"metrics":{"names":["a"],"liveSteps":[1]})");
+       }},
+      with_job("LiveStepsNotAscending", "spec.job.metrics.liveSteps must be ascending",
+               job_with(R"(,"metrics":{"names":["a"],"liveSteps":[2,2]})")),
       with_job("NoJob", "spec.job must be set", ""),
       with_job("DeepJob", "nested deeper", base::json::kTooDeep),
       with_job("TextAsJob", "spec.job.", "7"),

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/unit/sweep/sweeps.h"
 
 namespace gpupool::planning {
@@ -25,6 +27,18 @@ TEST_F(TrialResultTest, TextsAreReadAsTheyAreWritten) {
       {0, {'S', "0.412"}}, {1, {'F', ""}}, {17, {'N', ""}}, {999, {'S', "-1e-300"}}};
   EXPECT_THAT(result_texts(results), ElementsAre("0 S 0.412", "1 F", "17 N", "999 S -1e-300"));
   EXPECT_EQ(parse_results(result_texts(results)), results);
+}
+
+TEST_F(TrialResultTest, ValuesAtRungsAreReadAsTheyAreWritten) {
+  const TrialResults results = {{0, {'S', "0.412", {0.9, 0.5}}},
+                                {1, {'X', "0.9", {0.9}}},
+                                {2, {'F', "", {rung_value("0.123456789"), 1e300}}},
+                                {3, {'S', "", {}}}};
+  EXPECT_THAT(result_texts(results),
+              ElementsAre("0 S 0.412 0.9,0.5", "1 X 0.9 0.9", "2 F - 0.12346,1e+300", "3 S"));
+  EXPECT_EQ(parse_results(result_texts(results)), results);
+  EXPECT_THAT(result_texts({{0, {'X', "NaN", {rung_value("x")}}}}), ElementsAre("0 X NaN NaN"));
+  EXPECT_TRUE(std::isnan(parse_results({"0 X NaN NaN"}).at(0).rungs.at(0)));
 }
 
 TEST_F(TrialResultTest, WhatIsNoResultIsLeftOut) {
