@@ -66,6 +66,7 @@ SeenTrials see_trials(const api::GpuSweep& sweep, const std::vector<api::GpuJob>
     if (const auto result = results.find(trial.index); result != results.end()) {
       trial.state = word_of(result->second.state);
       trial.value = result->second.value;
+      trial.rungs = result->second.rungs;
     }
   }
   return seen;

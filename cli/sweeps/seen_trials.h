@@ -7,6 +7,7 @@
 
 #include "api/v1alpha1/gpu_job.h"
 #include "api/v1alpha1/gpu_sweep.h"
+#include "planning/sweep/trial_result.h"
 #include "planning/sweep/trial_space.h"
 
 namespace gpupool::sweeps {
@@ -20,6 +21,7 @@ struct SeenTrial {
   std::string state = {};
   std::string reason = {};                    // of its job
   std::string value = {};                     // of the objective; empty: none
+  planning::RungValues rungs = {};            // of the objective, of a sweep that stops trials early
   planning::TrialParameters parameters = {};  // empty if they are not known
   std::vector<api::JobMetric> metrics = {};   // empty if the job is not known, or reported none
 };

@@ -8,6 +8,7 @@
 #include "base/rfc3339.h"
 #include "command/duration.h"
 #include "objects/phase.h"
+#include "planning/sweep/asha.h"
 #include "planning/sweep/trial_result.h"
 #include "screen/fields.h"
 #include "screen/plain_text.h"
@@ -43,6 +44,23 @@ std::string objective_text(const api::SweepObjective& objective) {
   return text;
 }
 
+std::string stopping_text(const api::SweepAsha& asha) {
+  std::string steps;
+  for (const auto step : planning::rungs_of(asha))
+    steps += (steps.empty() ? "" : ", ") + std::to_string(step);
+  return "at steps " + steps + " the best 1/" + std::to_string(asha.eta) + " go on";
+}
+
+// "0.9 at 1, 0.5 at 3".
+std::string rungs_text(const api::GpuSweep& sweep, const planning::RungValues& values) {
+  if (!sweep.spec.stopping || !sweep.spec.stopping->asha) return "";
+  const auto rungs = planning::rungs_of(*sweep.spec.stopping->asha);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(rungs.size(), values.size()); ++i)
+    text += (i == 0 ? "" : ", ") + planning::rung_text(values[i]) + " at " + std::to_string(rungs[i]);
+  return text;
+}
+
 std::string parameters_text(const std::map<std::string, std::string>& parameters) {
   std::string text;
   for (const auto& [name, value] : parameters) text += (text.empty() ? "" : " ") + name + "=" + value;
@@ -56,7 +74,7 @@ std::string values_plot(const api::SweepObjective& objective, const SeenTrials& 
   for (const auto& trial : seen.trials) {
     const auto value = planning::finite_number(trial.value);
     if (!value) continue;
-    const bool better = !best || planning::is_better(*value, *best, objective);
+    const bool better = trial.state != "Stopped" && (!best || planning::is_better(*value, *best, objective));
     if (better) best = value;
     points.push_back({static_cast<double>(trial.index), *value, better});
   }
@@ -96,6 +114,8 @@ std::string sweep_text(const api::GpuSweep& sweep, const SeenTrials& seen, base:
   add_field(all, "Message", plain_lines(status.message));
   if (status.counts.total > 0) add_field(all, "Trials", counts_text(status.counts));
   if (sweep.spec.objective) add_field(all, "Objective", plain_text(objective_text(*sweep.spec.objective)));
+  if (sweep.spec.stopping && sweep.spec.stopping->asha)
+    add_field(all, "Stopping", stopping_text(*sweep.spec.stopping->asha));
   add_field(all, "Started", when(status.start_time, now));
   add_field(all, "Ended", when(status.completion_time, now));
   const auto plot = sweep.spec.objective ? values_plot(*sweep.spec.objective, seen, terminal) : std::string();
@@ -114,6 +134,7 @@ std::string trial_text(const api::GpuSweep& sweep, const SeenTrials& seen, const
                 (trial.reason.empty() ? "" : " (" + plain_text(trial.reason) + ")"));
   add_field(all, "Job", plain_text(trial.job));
   if (sweep.spec.objective) add_field(all, "Value", plain_text(trial.value));
+  add_field(all, "At steps", rungs_text(sweep, trial.rungs));
   std::string text;
   for (const auto& [name, value] : trial.parameters)
     text += (text.empty() ? "" : "\n") + plain_text(name) + "=" + plain_text(value);

@@ -73,6 +73,10 @@ Json json_of(const api::GpuSweep& sweep, const SeenTrial& trial) {
   Json item{{"trial", trial.index}, {"job", trial.job}, {"state", trial.state}};
   if (!trial.reason.empty()) item["reason"] = trial.reason;
   if (sweep.spec.objective && !trial.value.empty()) item["value"] = trial.value;
+  if (!trial.rungs.empty()) {
+    item["rungs"] = Json::array();  // texts, because JSON knows no NaN
+    for (const auto value : trial.rungs) item["rungs"].push_back(planning::rung_text(value));
+  }
   item["parameters"] = trial.parameters;
   auto metrics = Json::object();
   for (const auto& metric : trial.metrics) {

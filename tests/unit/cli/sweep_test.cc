@@ -128,6 +128,22 @@ TEST(Sweep, TrialsBestFirst) {
             "gpujob.gpupool.dev/s-1\ngpujob.gpupool.dev/s-4\ngpujob.gpupool.dev/s-5\n");
 }
 
+TEST(Sweep, TrialsThatWereStoppedEarly) {
+  std::string spec = kSpec;
+  spec.insert(1, R"("stopping":{"asha":{"min":1,"max":9,"eta":3}},)");
+  std::string status = kStatus;
+  const std::string results = R"("1 F","2 S 0.25")";
+  status.replace(status.find(results), results.size(), R"("1 X 0.1 0.3,0.1","2 S 0.25 NaN")");
+  EXPECT_THAT(run("sweep show s", server(sweep(spec, status))).out,
+              HasSubstr("at steps 1, 3 the best 1/3 go on"));
+  const auto stopped = run("sweep show s 1", server(sweep(spec, status))).out;
+  EXPECT_THAT(stopped, HasSubstr("Stopped"));
+  EXPECT_THAT(stopped, HasSubstr("0.3 at 1, 0.1 at 3"));
+  EXPECT_THAT(run("sweep show s 2", server(sweep(spec, status))).out, HasSubstr("NaN at 1\n"));
+  const auto json = run("sweep trials s -o json", server(sweep(spec, status))).out;
+  EXPECT_THAT(json, testing::ContainsRegex("\"rungs\": \\[[ \n]*\"0.3\",[ \n]*\"0.1\"[ \n]*\\]"));
+}
+
 TEST(Sweep, WithoutTheRightToListJobs) {
   const auto ran = run("sweep trials s", server(sweep(), false));
   EXPECT_EQ(ran.code, 0);
