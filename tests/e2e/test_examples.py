@@ -116,6 +116,16 @@ class ExampleTest(OperatorCase):
         self.assertEqual([f"{i} S {value:g}" for i, value in enumerate(values.values())], status["results"])
         sweep.wait_jobs("optimum-9")
 
+    def test_sweep_stopping(self):
+        sweep = self.sweep("sweep-stopping", "stopping")
+        status = sweep.wait("its end", lambda s: s.get("completionTime") and s, limit=300)
+        self.assertEqual(("Succeeded", 3, "0.111111", 0),
+                         (status["phase"], status["best"]["trial"], status["best"]["value"], status["counts"]["failed"]))
+        by_index = dict(text.split(" ", 1) for text in status["results"])
+        self.assertEqual("S 0.111111 1,0.33333", by_index["3"])
+        self.assertEqual("X 26 26", by_index["8"], "stopped at the first epoch")
+        self.assertGreaterEqual(status["counts"]["stopped"], 4)
+
     def test_sweep_data_sets(self):
         sweep = self.sweep("sweep-data-sets", "data-sets")
         status = sweep.wait("its end", lambda s: s.get("completionTime") and s, limit=600)
