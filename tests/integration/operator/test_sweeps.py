@@ -88,7 +88,7 @@ class SweepLifeTest(SweepCase):
         self.assertEqual(["0 S", "1 S"], sweep.wait_phase("Succeeded")["results"])
 
     def test_ends_of_trials(self):
-        sweep = self.sweep("ends", 4, objective=LOSS, keepJobs="Failed",
+        sweep = self.sweep("ends", 4, parallel=3, objective=LOSS, keepJobs="Failed",  # as many as there are nodes
                            job={"pool": self.pool, "backoffLimit": 0, "template": {"spec": {"containers": [shell("x")]}}})
         self.end_trial(sweep, 0, "0.5")
         self.end_trial(sweep, 1, code=3)
