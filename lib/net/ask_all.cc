@@ -13,6 +13,7 @@
 #include <cstring>
 #include <list>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "base/unique_fd.h"
@@ -59,12 +60,12 @@ class Exchange {
     socket_ =
         base::UniqueFd(::socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!socket_.valid()) {
-      fail(base::ErrorCode::kTransport, std::strerror(errno));
+      fail(base::ErrorCode::kTransport, std::generic_category().message(errno));
       return;
     }
     const auto* const generic = reinterpret_cast<const sockaddr*>(&address->storage);
     if (::connect(socket_.get(), generic, address->size) == 0 || errno == EINPROGRESS) return;
-    fail(base::ErrorCode::kTransport, std::strerror(errno));
+    fail(base::ErrorCode::kTransport, std::generic_category().message(errno));
   }
 
   bool done() const { return answer_.has_value(); }
@@ -84,7 +85,7 @@ class Exchange {
     if (got >= 0) {
       sent_ += static_cast<std::size_t>(got);
     } else if (errno != EAGAIN && errno != EINTR) {
-      fail(base::ErrorCode::kTransport, std::strerror(errno));
+      fail(base::ErrorCode::kTransport, std::generic_category().message(errno));
     }
   }
 
@@ -97,7 +98,7 @@ class Exchange {
     } else if (got == 0) {
       answer_ = std::move(text_);
     } else if (errno != EAGAIN && errno != EINTR) {
-      fail(base::ErrorCode::kTransport, std::strerror(errno));
+      fail(base::ErrorCode::kTransport, std::generic_category().message(errno));
     }
   }
 
