@@ -13,7 +13,7 @@
 namespace gpupool::launcher {
 namespace {
 
-namespace format = api::live_metrics;
+namespace live = api::live_metrics;
 
 constexpr int kBacklog = 16;
 
@@ -77,12 +77,12 @@ void MetricServer::accept_peers() {
 }
 
 bool MetricServer::serve(Peer& peer) {
-  std::array<char, format::kMaxRequestBytes> block;
+  std::array<char, live::kMaxRequestBytes> block;
   const ssize_t got = ::recv(peer.socket.get(), block.data(), block.size(), 0);
   if (got < 0) return errno != EAGAIN && errno != EINTR;
   if (got == 0) return true;
   peer.request.append(block.data(), static_cast<std::size_t>(got));
-  if (!peer.request.ends_with('\n')) return peer.request.size() >= format::kMaxRequestBytes;
+  if (!peer.request.ends_with('\n')) return peer.request.size() >= live::kMaxRequestBytes;
   peer.request.pop_back();
   if (peer.request == id_) {
     const std::string text = answer();  // fits into the socket's buffer
@@ -92,9 +92,9 @@ bool MetricServer::serve(Peer& peer) {
 }
 
 std::string MetricServer::answer() const {
-  std::string text(format::kGreeting);
+  std::string text(live::kGreeting);
   for (const std::string& line : metrics_.live_texts()) {
-    if (text.size() + line.size() + 1 > format::kMaxAnswerBytes) break;
+    if (text.size() + line.size() + 1 > live::kMaxAnswerBytes) break;
     text += line;
     text += '\n';
   }

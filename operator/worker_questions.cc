@@ -7,13 +7,13 @@
 namespace gpupool {
 
 controllers::AskWorkers ask_over_tcp() {
-  namespace format = api::live_metrics;
+  namespace live = api::live_metrics;
   return [](const std::vector<controllers::WorkerQuestion>& workers, base::Duration timeout,
             const std::stop_token& stop) {
     std::vector<net::Question> questions;
     questions.reserve(workers.size());
-    for (const auto& worker : workers) questions.push_back({worker.address, format::kPort, worker.text});
-    return net::ask_all(questions, timeout, format::kMaxAnswerBytes, stop);
+    for (const auto& worker : workers) questions.push_back({worker.address, live::kPort, worker.text});
+    return net::ask_all(questions, timeout, live::kMaxAnswerBytes, stop);
   };
 }
 

@@ -8,7 +8,7 @@
 namespace gpupool::planning {
 namespace {
 
-namespace format = api::live_metrics;
+namespace live = api::live_metrics;
 
 constexpr std::size_t kNumbersOfStep = 3;  // last, least, greatest
 
@@ -30,13 +30,13 @@ std::size_t place_of(const api::SweepObjective& objective) {
 }  // namespace
 
 std::optional<RungValues> parse_live_values(std::string_view answer, const api::SweepObjective& objective) {
-  if (!answer.starts_with(format::kGreeting) || !answer.ends_with('\n')) return std::nullopt;
-  answer.remove_prefix(format::kGreeting.size());
+  if (!answer.starts_with(live::kGreeting) || !answer.ends_with('\n')) return std::nullopt;
+  answer.remove_prefix(live::kGreeting.size());
   RungValues values;
   for (const auto line : split(answer, '\n')) {
     const auto words = split(line, ' ');
     if (words.empty() || words.front() != objective.metric) continue;
-    for (auto i = 1 + place_of(objective); i < words.size() && values.size() < format::kMaxSteps;
+    for (auto i = 1 + place_of(objective); i < words.size() && values.size() < live::kMaxSteps;
          i += kNumbersOfStep)
       values.push_back(rung_value(words[i]));
     break;
