@@ -115,6 +115,18 @@ class SweepWorld {
   std::map<std::int64_t, RungValues> live_;
 };
 
+// Runs it to its end; each trial has begun once.
+void end_without_crashes(SweepWorld& world, std::int64_t trials) {
+  for (int i = 0; i < 100 && !world.ended(); ++i) {
+    world.end_job(0);
+    world.reconcile(100);
+  }
+  RC_ASSERT(world.ended());
+  world.reconcile(100);
+  RC_ASSERT(world.begun().size() == static_cast<std::size_t>(trials));
+  for (const auto& [trial, times] : world.begun()) RC_ASSERT(times == 1);
+}
+
 RC_GTEST_PROP(SweepCrash, LosersAreStoppedOnceAndNoneIsLost, ()) {
   const auto trials = *rc::gen::inRange<std::int64_t>(1, 25);
   SweepWorld world(trials, *rc::gen::inRange<std::int64_t>(1, 10), "None");
@@ -130,14 +142,7 @@ RC_GTEST_PROP(SweepCrash, LosersAreStoppedOnceAndNoneIsLost, ()) {
       world.reconcile(*rc::gen::inRange(0, 12), *rc::gen::arbitrary<bool>());
     }
   }
-  for (int i = 0; i < 100 && !world.ended(); ++i) {
-    world.end_job(0);
-    world.reconcile(100);
-  }
-  RC_ASSERT(world.ended());
-  world.reconcile(100);
-  RC_ASSERT(world.begun().size() == static_cast<std::size_t>(trials));
-  for (const auto& [trial, times] : world.begun()) RC_ASSERT(times == 1);
+  end_without_crashes(world, trials);
   RC_ASSERT(world.status().results.size() == static_cast<std::size_t>(trials));
   RC_ASSERT(world.jobs() == 0U);
 }
@@ -154,14 +159,7 @@ RC_GTEST_PROP(SweepCrash, EachTrialRunsOnceAndNoneIsLost, ()) {
       world.reconcile(*rc::gen::inRange(0, 12));
     }
   }
-  for (int i = 0; i < 100 && !world.ended(); ++i) {  // without crashes
-    world.end_job(0);
-    world.reconcile(100);
-  }
-  RC_ASSERT(world.ended());
-  world.reconcile(100);
-  RC_ASSERT(world.begun().size() == static_cast<std::size_t>(trials));
-  for (const auto& [trial, times] : world.begun()) RC_ASSERT(times == 1);
+  end_without_crashes(world, trials);
   const auto results = parse_results(world.status().results);
   RC_ASSERT(results.size() == static_cast<std::size_t>(trials));
   for (const auto& [trial, result] : results) {
