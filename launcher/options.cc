@@ -58,17 +58,25 @@ Expected<int> read_rank(const OptionValues& values, int nodes) {
                                               std::to_string(nodes - 1)));
 }
 
+// The parts of a list with commas between them; a comma at the end begins no part.
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
 // Names with commas between them.
 Expected<std::vector<std::string>> read_metrics(const std::string& text) {
   std::vector<std::string> names;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string name = text.substr(begin, end - begin);
+  for (const std::string& name : parts_of(text)) {
     if (name.empty() || name.size() > api::worker_result::kMaxMetricNameBytes ||
         name.find_first_of(" \"\\") != std::string::npos)
       return failure(flag_error("--metrics", "'" + name + "' is no name of a metric"));
     names.push_back(name);
-    begin = end + 1;
   }
   if (names.size() <= api::worker_result::kMaxMetrics) return names;
   return failure(flag_error("--metrics", "at most " + std::to_string(api::worker_result::kMaxMetrics) +
@@ -78,13 +86,11 @@ Expected<std::vector<std::string>> read_metrics(const std::string& text) {
 // Numbers with commas between them, each greater than the one before.
 Expected<std::vector<std::int64_t>> read_live_steps(const std::string& text) {
   std::vector<std::int64_t> steps;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::optional<int> step = parse_number(std::string_view(text).substr(begin, end - begin));
+  for (const std::string& part : parts_of(text)) {
+    const std::optional<int> step = parse_number(part);
     if (!step || *step < 0 || (!steps.empty() && *step <= steps.back()))
       return failure(flag_error("--live-steps", "'" + text + "' is not a list of ascending numbers"));
     steps.push_back(*step);
-    begin = end + 1;
   }
   if (steps.size() <= api::live_metrics::kMaxSteps) return steps;
   return failure(flag_error("--live-steps", "at most " + std::to_string(api::live_metrics::kMaxSteps) +
