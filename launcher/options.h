@@ -28,8 +28,8 @@ struct Options {
   int result_bytes = kMaxResultBytes;
   std::vector<std::string> metrics;  // names of numbers that rank 0 reports
   std::string metric_step = "step";
-  std::vector<std::int64_t> live_steps;  // ascending; at these, rank 0 tells the numbers to who asks
-  std::string live_id;                   // only to who knows this
+  std::vector<std::int64_t> live_steps;  // ascending; at these, rank 0 tells the numbers to whoever asks
+  std::string live_id;                   // only to whoever knows this
   int live_port = api::live_metrics::kPort;
   std::vector<std::string> command;
 };

@@ -33,7 +33,7 @@ Flags of run, as --flag value or --flag=value; the environment sets none of them
                           in the named pipe $GPUPOOL_METRICS (lines of JSON), for the result
   --metric-step NAME      the number that is the step of the others (step)
   --live-steps STEPS      ascending steps, with commas between them; rank 0 keeps the numbers of --metrics at each, and
-                          tells them over TCP to who sends the --live-id, while the command runs
+                          tells them over TCP to whoever sends the --live-id, while the command runs
   --live-id TEXT          see --live-steps
   --live-port PORT        where rank 0 listens with --live-steps (29499)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers that the command reports are told while it runs, to who knows the id."""
+"""Numbers that the command reports are told while it runs, to whoever knows the id."""
 import pathlib
 import socket
 import time
