@@ -41,8 +41,8 @@ Outcome<OutputFile> OutputFile::open(int root, std::string_view path, std::strin
   std::string part = "." + sha256_hex(name + "/" + std::string(version)).substr(0, 32);
   part += kPartSuffix;
   const int fresh = version.empty() ? O_TRUNC : 0;
-  base::UniqueFd fd(::openat(directory->get(), part.c_str(),
-                             O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | fresh, 0600));
+  base::UniqueFd fd(
+      ::openat(directory->get(), part.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | fresh, 0600));
   if (!fd.valid()) return file_failure("cannot create " + name, errno);
   OutputFile file(std::move(*directory), std::move(name), std::move(part), std::move(fd), !version.empty(),
                   budget);

@@ -14,9 +14,7 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x
 }  // namespace
 
 Outcome<std::vector<std::string>> split_path(std::string_view path) {
-  const auto refuse = [](const std::string& why) {
-    return failed(FailureKind::kInvalid, "a path " + why);
-  };
+  const auto refuse = [](const std::string& why) { return failed(FailureKind::kInvalid, "a path " + why); };
   if (path.empty()) return refuse("is empty");
   if (path.size() > kMaxPath) return refuse("has more than 2048 bytes");
   if (std::any_of(path.begin(), path.end(), is_control)) return refuse("has a control character");
