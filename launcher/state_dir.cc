@@ -2,11 +2,13 @@
 #include "launcher/state_dir.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "api/worker_result_format.h"
 #include "launcher/file_io.h"
 #include "launcher/result.h"
 #include "launcher/timestamp.h"
@@ -14,8 +16,8 @@
 namespace gpupool::launcher {
 namespace {
 
-constexpr std::string_view kMark = "mark";
-constexpr std::string_view kResult = "result.json";
+constexpr std::string_view kMark = api::worker_result::kMarkFile;
+constexpr std::string_view kResult = api::worker_result::kResultFile;
 
 // Space beyond the file's end, so that the file stays empty. Where a file system cannot do that, zeros.
 int take_space(int fd) {
@@ -62,8 +64,9 @@ Expected<void> StateDir::reserve() {
 
 Expected<void> StateDir::mark() {
   const std::string name = file(kMark);
-  const base::UniqueFd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  if (!fd.valid()) return failure(with_errno("cannot create " + name, errno));
+  mark_ = base::UniqueFd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!mark_.valid()) return failure(with_errno("cannot create " + name, errno));
+  ::flock(mark_.get(), LOCK_EX | LOCK_NB);  // nobody else has it; without it a reader waits for the result
   return sync_names();
 }
 

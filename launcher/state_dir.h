@@ -36,7 +36,8 @@ class StateDir {
   Expected<void> reserve();
 
   // Creates the mark: an empty file, which lasts as soon as its name does. Fails when there is one: whoever
-  // created it runs the command. The command may start only after this has returned.
+  // created it runs the command. The command may start only after this has returned. The mark is locked
+  // (flock) while this process lives, so that gpupool-carry sees a launcher that was killed.
   Expected<void> mark();
 
   // Stores the result. A result that a crash cut off is recognised: it does not end with its last brace.
@@ -49,6 +50,7 @@ class StateDir {
   Expected<void> sync_names();
 
   std::string path_;
+  base::UniqueFd mark_;
   base::UniqueFd result_;
   bool names_synced_ = false;
 };

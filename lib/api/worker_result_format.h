@@ -16,6 +16,11 @@ namespace gpupool::api::worker_result {
 // fields that they do not know.
 inline constexpr int kVersion = 1;
 
+// Files in the launcher's directory. The mark is there from the start of the command; while it is locked, the
+// launcher lives. The result is whole if it ends with a brace.
+inline constexpr std::string_view kMarkFile = "mark";
+inline constexpr std::string_view kResultFile = "result.json";
+
 // Fields, in the order in which they are written. A kubelet may cut a message at its end: of what is left, an
 // operator can use a result that is whole up to kAttemptField.
 inline constexpr std::string_view kVersionField = "version";    // number

@@ -34,6 +34,15 @@ std::string spec_hash(const GpuJobSpec& spec) {
     mix(std::to_string(spec.slice->count.value_or(0)));
   }
   if (spec.rendezvous == rendezvous::kNone) mix(rendezvous::kNone);
+  // Names keep the two apart: each may be there alone.
+  if (spec.source) {
+    mix("source");
+    mix(spec.source->text);
+  }
+  if (spec.results) {
+    mix("results");
+    mix(spec.results->text);
+  }
   return hash.text();
 }
 

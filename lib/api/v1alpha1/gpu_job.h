@@ -13,6 +13,7 @@
 #include "api/v1alpha1/gpu_pool.h"
 #include "api/v1alpha1/lease_value.h"
 #include "api/v1alpha1/near.h"
+#include "api/v1alpha1/transfer_report.h"
 
 namespace gpupool::api {
 
@@ -59,8 +60,10 @@ struct GpuJobSpec {
   std::optional<std::int64_t> ttl_seconds_after_finished;
   bool suspend = false;
   base::Word node_replacement = node_replacement::kAllowed;
-  base::Word rendezvous;            // empty: MasterPort
-  base::Boxed<JobMetrics> metrics;  // absent: nothing is read of what the program prints
+  base::Word rendezvous;                     // empty: MasterPort
+  base::Boxed<JobMetrics> metrics;           // absent: nothing is read of what the program prints
+  base::Boxed<base::json::RawJson> source;   // a JobSource (job_data.h)
+  base::Boxed<base::json::RawJson> results;  // an array of JobResult (job_data.h)
   base::json::RawJson pod_template;
 };
 
@@ -160,6 +163,29 @@ struct JobMetricsStatus {
   bool operator==(const JobMetricsStatus&) const = default;
 };
 
+// How the source of an attempt came, or why it did not.
+struct JobSourceStatus {
+  std::int64_t attempt = 0;
+  std::string state;         // of source_state
+  std::int64_t bytes = 0;    // of one worker
+  std::int64_t seconds = 0;  // of the slowest worker, rounded up
+  std::vector<TransferredItem> items;
+  bool operator==(const JobSourceStatus&) const = default;
+};
+
+namespace source_state {
+inline constexpr char kFetched[] = "Fetched";
+inline constexpr char kFailed[] = "Failed";
+}  // namespace source_state
+
+// What became of spec.results of an attempt: one item for each entry, of all its ranks together.
+struct JobResultsStatus {
+  std::int64_t attempt = 0;
+  std::string state;  // of transfer_state
+  std::vector<TransferredItem> items;
+  bool operator==(const JobResultsStatus&) const = default;
+};
+
 namespace phase {
 inline constexpr char kQueued[] = "Queued";
 inline constexpr char kInvalid[] = "Invalid";  // waits until a person corrects something
@@ -191,6 +217,8 @@ struct GpuJobStatus {
   base::Word gpus;                       // what the job asks for; for people
   base::Boxed<Explanation> explanation;  // only if somebody has asked (kExplain)
   base::Boxed<JobMetricsStatus> metrics;  // only with spec.metrics
+  base::Boxed<JobSourceStatus> source;    // only with spec.source
+  base::Boxed<JobResultsStatus> results;  // only with spec.results
   bool operator==(const GpuJobStatus&) const = default;
 };
 
@@ -212,8 +240,9 @@ std::int64_t gpus_of_each_worker(const GpuJobSpec& spec);
 // rendezvous is not None.
 bool waits_for_rank_0(const GpuJobSpec& spec);
 
-// Returns a hash of pool, gpus, gpusPerWorker, slice, nodes, rendezvous and template (FNV-1a, 16 hex digits),
-// to detect that one of them has changed. A rendezvous that is absent or MasterPort adds nothing to it.
+// Returns a hash of pool, gpus, gpusPerWorker, slice, nodes, rendezvous, source, results and template
+// (FNV-1a, 16 hex digits), to detect that one of them has changed. What is absent adds nothing to it, nor
+// does the rendezvous MasterPort.
 std::string spec_hash(const GpuJobSpec& spec);
 
 }  // namespace gpupool::api
@@ -250,6 +279,8 @@ struct Schema<api::GpuJobSpec> {
                                             field<&T::node_replacement>("nodeReplacement"),
                                             field<&T::rendezvous>("rendezvous"),
                                             field<&T::metrics>("metrics"),
+                                            field<&T::source>("source"),
+                                            field<&T::results>("results"),
                                             field<&T::pod_template>("template")};
 };
 template <>
@@ -307,6 +338,19 @@ struct Schema<api::JobMetricsStatus> {
                  field<&T::other_names>("otherNames")};
 };
 template <>
+struct Schema<api::JobSourceStatus> {
+  using T = api::JobSourceStatus;
+  static constexpr auto fields =
+      std::array{field<&T::attempt>("attempt"), field<&T::state>("state"), field<&T::bytes>("bytes"),
+                 field<&T::seconds>("seconds"), field<&T::items>("items")};
+};
+template <>
+struct Schema<api::JobResultsStatus> {
+  using T = api::JobResultsStatus;
+  static constexpr auto fields =
+      std::array{field<&T::attempt>("attempt"), field<&T::state>("state"), field<&T::items>("items")};
+};
+template <>
 struct Schema<api::GpuJobStatus> {
   using T = api::GpuJobStatus;
   static constexpr auto fields = std::array{field<&T::observed_generation>("observedGeneration"),
@@ -326,7 +370,9 @@ struct Schema<api::GpuJobStatus> {
                                             field<&T::master>("master"),
                                             field<&T::gpus>("gpus"),
                                             field<&T::explanation>("explanation"),
-                                            field<&T::metrics>("metrics")};
+                                            field<&T::metrics>("metrics"),
+                                            field<&T::source>("source"),
+                                            field<&T::results>("results")};
 };
 template <>
 struct Schema<api::GpuJob> {

@@ -56,6 +56,15 @@ inline constexpr char kPlacementRefused[] =
     "PlacementRefused";  // a kubelet did not admit a worker: the slices were no longer free
 inline constexpr char kDeleted[] = "Deleted";
 
+// Why the source of a job could not be fetched. All but SourceUnavailable end the job: trying again cannot
+// help. SourceUnavailable counts as a failed attempt.
+inline constexpr char kSourceDenied[] = "SourceDenied";      // the server refuses the credentials
+inline constexpr char kSourceNotFound[] = "SourceNotFound";  // no such object, commit or key
+inline constexpr char kSourceMismatch[] = "SourceMismatch";  // other bytes than the spec says
+inline constexpr char kSourceTooLarge[] = "SourceTooLarge";  // sizeLimit, or the disk is full
+inline constexpr char kSourceInvalid[] = "SourceInvalid";    // an archive, a CSV file or an item is wrong
+inline constexpr char kSourceUnavailable[] = "SourceUnavailable";  // no good answer until timeoutSeconds
+
 // Of a sweep.
 inline constexpr char kTrialsRunning[] = "TrialsRunning";
 inline constexpr char kTargetReached[] = "TargetReached";

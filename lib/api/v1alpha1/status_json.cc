@@ -149,6 +149,34 @@ Json to_json(const base::Boxed<JobMetricsStatus>& metrics) {
                         {"otherNames", list_or_null(metrics->other_names)}});
 }
 
+Json to_json(const std::vector<TransferredItem>& items) {
+  auto list = Json::array();
+  for (const auto& item : items) {
+    list.push_back(without_nulls({{"path", item.path},
+                                  {"to", text_or_null(item.to)},
+                                  {"state", text_or_null(item.state)},
+                                  {"files", item.files},
+                                  {"bytes", item.bytes},
+                                  {"digest", text_or_null(item.digest)},
+                                  {"message", text_or_null(item.message)}}));
+  }
+  return list;
+}
+
+Json to_json(const base::Boxed<JobSourceStatus>& source) {
+  if (!source) return nullptr;
+  return {{"attempt", source->attempt},
+          {"state", source->state},
+          {"bytes", source->bytes},
+          {"seconds", source->seconds},
+          {"items", to_json(source->items)}};
+}
+
+Json to_json(const base::Boxed<JobResultsStatus>& results) {
+  if (!results) return nullptr;
+  return {{"attempt", results->attempt}, {"state", results->state}, {"items", to_json(results->items)}};
+}
+
 Json to_json(const SweepTrial& trial) {
   return without_nulls({{"trial", trial.trial},
                         {"job", trial.job},
@@ -202,7 +230,9 @@ std::string status_update(const ObjectMeta& metadata, const GpuJobStatus& status
                  {"master", text_or_null(status.master)},
                  {"gpus", text_or_null(status.gpus)},
                  {"explanation", to_json(status.explanation)},
-                 {"metrics", to_json(status.metrics)}});
+                 {"metrics", to_json(status.metrics)},
+                 {"source", to_json(status.source)},
+                 {"results", to_json(status.results)}});
 }
 
 std::string status_update(const ObjectMeta& metadata, const GpuPoolStatus& status) {

@@ -13,6 +13,7 @@
 namespace gpupool::api {
 
 inline constexpr std::int64_t kTransferReportVersion = 1;
+inline constexpr char kTransferStopped[] = "Stopped";  // a stop signal came
 
 struct TransferredItem {
   std::string path;   // of a source: the item's path; of results: `from`
@@ -22,6 +23,7 @@ struct TransferredItem {
   std::int64_t bytes = 0;
   std::string digest;   // "sha256:HEX" of the file, or of the list of names and digests; "git:COMMIT"
   std::string message;  // for people: a short report of a CSV file, or why results are incomplete
+  bool operator==(const TransferredItem&) const = default;
 };
 
 namespace transfer_state {
@@ -33,7 +35,7 @@ inline constexpr char kSkipped[] = "Skipped";  // `when` or `ranks` says so
 struct TransferReport {
   std::int64_t version = 0;
   std::int64_t attempt = 0;
-  std::string reason;   // empty: all is done; else CamelCase: SourceDenied and so on
+  std::string reason;   // empty: all is done; else SourceDenied and so on (reasons.h), or kTransferStopped
   std::string message;  // for people; only with a reason
   std::int64_t bytes = 0;
   std::int64_t milliseconds = 0;
