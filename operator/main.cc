@@ -67,7 +67,7 @@ class Operator {
         manager_(clock_, log),
         setup_{client_, caches_, events_, manager_, clock_, metrics_, log_},
         pool_queue_(caches_),
-        jobs_(setup_, pool_queue_, {options.threads, options.launcher_image}),
+        jobs_(setup_, pool_queue_, {options.threads, {options.launcher_image, options.carry_image}}),
         pools_(setup_, pool_queue_),
         sweeps_(setup_, ask_over_tcp()),
         node_sweeper_(setup_),

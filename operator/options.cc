@@ -69,6 +69,9 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   app.add_option("--launcher-image", options.launcher_image,
                  "Image that holds gpupool-launch, for workers' init container")
       ->capture_default_str();
+  app.add_option("--carry-image", options.carry_image,
+                 "Image that holds gpupool-carry, for workers of jobs with a source or results")
+      ->capture_default_str();
   app.add_option("--log-level", log_level, "debug, info, warning or error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
       ->capture_default_str();

@@ -23,6 +23,7 @@ struct Options {
   std::string context;
   std::string metrics_bind_address = ":8080";
   std::string launcher_image = "gpupool.dev/launcher:dev";
+  std::string carry_image = "gpupool.dev/carry:dev";
   base::LogLevel log_level = base::LogLevel::kInfo;
   int threads = 4;  // reconcile threads of GpuJob (--workers)
   double qps = 0;

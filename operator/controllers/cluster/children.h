@@ -19,8 +19,8 @@ namespace gpupool::controllers {
 // thread-safe.
 class Children {
  public:
-  Children(kube::Client& client, Caches& caches, std::string launcher_image, const base::Clock& clock)
-      : client_(client), caches_(caches), launcher_image_(std::move(launcher_image)), first_answers_(clock) {}
+  Children(kube::Client& client, Caches& caches, planning::WorkerImages images, const base::Clock& clock)
+      : client_(client), caches_(caches), images_(std::move(images)), first_answers_(clock) {}
 
   // See JobActions::create_children. Uses plain POST, so an object of somebody else is never taken over.
   base::Result<JobActions::Made> create(const api::GpuJob& job, std::stop_token stop);
@@ -65,7 +65,7 @@ class Children {
 
   kube::Client& client_;
   Caches& caches_;
-  std::string launcher_image_;
+  planning::WorkerImages images_;
   FirstAnswers first_answers_;
 };
 

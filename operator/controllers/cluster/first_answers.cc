@@ -20,6 +20,8 @@ std::size_t hash_of_worker(const api::GpuJob& job) {
     text += spec.slice->memory + '\n' + std::to_string(spec.slice->cores.value_or(0)) + '\n' +
             std::to_string(spec.slice->count.value_or(0)) + '\n';
   }
+  if (spec.source) text += "source" + spec.source->text;
+  if (spec.results) text += "results" + spec.results->text;
   return std::hash<std::string>()(text + spec.pod_template.text);
 }
 

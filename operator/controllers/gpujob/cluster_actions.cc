@@ -10,7 +10,7 @@ namespace gpupool::controllers {
 
 ClusterActions::ClusterActions(kube::Client& client, Caches& caches, PoolQueue& queue, Explainer& explainer,
                                NodeReadiness& readiness, JobMetrics& metrics, runtime::EventRecorder& events,
-                               const base::Clock& clock, std::string launcher_image)
+                               const base::Clock& clock, planning::WorkerImages images)
     : client_(client),
       caches_(caches),
       queue_(queue),
@@ -22,7 +22,7 @@ ClusterActions::ClusterActions(kube::Client& client, Caches& caches, PoolQueue& 
       writer_(client, caches),
       node_writer_(client, caches),
       leases_(node_writer_),
-      children_(client, caches, std::move(launcher_image), clock),
+      children_(client, caches, std::move(images), clock),
       pods_(client, caches, clock) {}
 
 JobActions::Job ClusterActions::job(const api::ObjectKey& key) { return caches_.newest_jobs.get(key); }

@@ -20,7 +20,7 @@ class GpuJobController {
  public:
   struct Options {
     int threads = 2;  // reconcile threads
-    std::string launcher_image;
+    planning::WorkerImages images;
   };
   GpuJobController(const Setup& setup, PoolQueue& pool_queue, const Options& options);
 

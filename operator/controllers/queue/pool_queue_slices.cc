@@ -16,8 +16,7 @@ planning::Resources PoolQueue::requested_on(const api::Node& node, const std::st
       if (ref.name != node.metadata.name || ref.uid != node.metadata.uid) continue;
       auto known = requests_.find(key);  // templates are parsed once
       if (known == requests_.end())
-        known =
-            requests_.emplace(key, planning::needs_of((*job)->spec.pod_template, resource).requests).first;
+        known = requests_.emplace(key, planning::needs_of((*job)->spec, resource).requests).first;
       const auto each = planning::taken_by_worker(known->second);
       for (std::int64_t i = 0; i < ref.workers; ++i) sum += each;
     }

@@ -106,9 +106,9 @@ SharedNode* SliceWorld::find(const std::string& name) {
 }
 
 const Resources& SliceWorld::each_of(const api::GpuJob& job) {
-  const auto [known, unknown] = each_.try_emplace(job.spec.pod_template.text);
-  if (unknown)
-    known->second = taken_by_worker(needs_of(job.spec.pod_template, pool_.spec.worker_resource()).requests);
+  const auto [known, unknown] =
+      each_.try_emplace(job.spec.pod_template.text + (job.spec.results ? "with results" : ""));
+  if (unknown) known->second = taken_by_worker(needs_of(job.spec, pool_.spec.worker_resource()).requests);
   return known->second;
 }
 

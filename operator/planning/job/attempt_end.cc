@@ -22,12 +22,15 @@ constexpr std::int64_t kForgivenLosses = 3;
 }  // namespace
 
 Step fail_attempt(const Observation& seen, api::GpuJobStatus status, const WorkerView& crash) {
+  return fail_attempt(seen, std::move(status), {reason::kWorkerFailed, of_rank(crash)});
+}
+
+Step fail_attempt(const Observation& seen, api::GpuJobStatus status, const api::Problem& cause) {
   ++status.failures;
-  const auto attempt = "attempt " + std::to_string(status.lease->attempt) + ": ";
-  if (status.failures <= seen.job.spec.backoff_limit) {
-    return restart(seen, std::move(status), {reason::kWorkerFailed, attempt + of_rank(crash)});
-  }
-  const api::Problem why{reason::kBackoffLimitExceeded, attempt + of_rank(crash)};
+  const auto text = "attempt " + std::to_string(status.lease->attempt) + ": " + cause.message;
+  if (status.failures <= seen.job.spec.backoff_limit)
+    return restart(seen, std::move(status), {cause.reason, text});
+  const api::Problem why{reason::kBackoffLimitExceeded, text};
   status.lease->outcome = api::outcome::kFailed;
   status.completion_time = seen.now;
   return advance(seen, std::move(status), state::kReleasing, phase::kReleasing, why,

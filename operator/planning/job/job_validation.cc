@@ -10,6 +10,8 @@
 #include "api/live_metrics_format.h"
 #include "api/v1alpha1/reasons.h"
 #include "base/quantity.h"
+#include "planning/job/data_validation.h"
+#include "planning/workers/data_containers.h"
 #include "planning/workers/manifests.h"
 #include "planning/workers/pod_security.h"
 #include "planning/workers/shared_memory.h"
@@ -200,7 +202,8 @@ MaybeProblem check_containers(const api::PodTemplate& pod, const api::GpuJobSpec
   if (worker.lifecycle) return bad_template("spec.containers[0].lifecycle: not allowed on the worker");
   for (const auto* containers : {&pod.spec.containers, &pod.spec.init_containers}) {
     for (const auto& container : *containers) {
-      if (container.name == kLauncherName)
+      if (container.name == kLauncherName || container.name == kSourceContainer ||
+          container.name == kResultsContainer)
         return bad_template("spec: the container name " + container.name + " belongs to gpupool");
       for (const auto& env : container.env) {
         if (is_reserved_env(env.name))
@@ -215,7 +218,7 @@ MaybeProblem check_containers(const api::PodTemplate& pod, const api::GpuJobSpec
     }
   }
   for (const auto& volume : pod.spec.volumes) {
-    if (volume.name == kLauncherName || volume.name == kSharedMemoryName)
+    if (volume.name == kLauncherName || volume.name == kSharedMemoryName || is_data_volume(volume.name))
       return bad_template("spec.volumes: the name " + volume.name + " belongs to gpupool");
   }
   return check_gpus(
@@ -237,6 +240,7 @@ MaybeProblem check_security(const api::PodTemplate& pod, const api::GpuPool* poo
 MaybeProblem validate_job(const api::GpuJob& job, const api::GpuPool* pool, const TemplateFields& fields) {
   if (auto problem = check_numbers(job)) return problem;
   if (auto problem = check_metrics(job.spec)) return problem;
+  if (auto problem = validate_data(job.spec)) return problem;
   if (auto problem = check_slice(job.spec, pool)) return problem;
   if (job.spec.pod_template.empty())
     return api::Problem{api::reason::kInvalidTemplate, "spec.template must be set"};

@@ -14,6 +14,7 @@
 #include "planning/job/plan_restart.h"
 #include "planning/job/plan_running.h"
 #include "planning/job/record_metrics.h"
+#include "planning/job/record_transfers.h"
 
 namespace gpupool::planning {
 namespace {
@@ -56,6 +57,6 @@ Step plan(const Observation& seen) {
 
 }  // namespace
 
-Step plan_job(const Observation& seen) { return record_metrics(seen, plan(seen)); }
+Step plan_job(const Observation& seen) { return record_transfers(seen, record_metrics(seen, plan(seen))); }
 
 }  // namespace gpupool::planning

@@ -12,6 +12,7 @@
 #include "planning/job/node_loss.h"
 #include "planning/job/plan_release.h"
 #include "planning/job/plan_restart.h"
+#include "planning/job/save_results.h"
 #include "planning/job/show_progress.h"
 #include "planning/workers/assess_workers.h"
 #include "planning/workers/child.h"
@@ -75,7 +76,7 @@ bool may_wait(const Observation& seen) {
 std::optional<Step> begin_alone(const Observation& seen) {
   const auto& lease = *seen.job.status.lease;
   if (is_gang(seen.job.spec) || uid_of_workload(seen).empty() || !nodes_carry(seen)) return std::nullopt;
-  const auto views = assess_workers(seen.pods, lease.id, 1, seen.worker_container);
+  const auto views = views_of_workers(seen);
   const auto& view = views.front();
   if (view.state == WorkerState::kSucceeded) {
     return release(seen, begun(seen), api::outcome::kSucceeded, all_succeeded(views), false);

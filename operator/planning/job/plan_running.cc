@@ -7,11 +7,13 @@
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "planning/job/attempt_end.h"
+#include "planning/job/check_source.h"
 #include "planning/job/end_workers.h"
 #include "planning/job/job_status.h"
 #include "planning/job/lease_changes.h"
 #include "planning/job/node_loss.h"
 #include "planning/job/plan_restart.h"
+#include "planning/job/save_results.h"
 #include "planning/job/show_progress.h"
 #include "planning/job/worker_views.h"
 #include "planning/job/worker_waits.h"
@@ -165,7 +167,7 @@ bool clock_decides(const Observation& seen, const WorkerViews& views) {
   };
   const bool starting = status.phase != phase::kRunning;
   return is_over(status.start_time, seen.job.spec.active_deadline_seconds) ||
-         (starting && is_over(status.lease->since, seen.job.spec.start_timeout_seconds)) ||
+         (starting && is_over(status.lease->since, start_limit(seen))) ||
          until_moved(seen, views) == base::Duration::zero();
 }
 
@@ -173,8 +175,7 @@ bool clock_decides(const Observation& seen, const WorkerViews& views) {
 
 Step plan_running(const Observation& seen) {
   const auto& job = seen.job;
-  const auto views =
-      assess_workers(seen.pods, job.status.lease->id, api::worker_count(job.spec), seen.worker_container);
+  const auto views = views_of_workers(seen);
   const auto total = static_cast<std::int64_t>(views.size());
   if (count(views, WorkerState::kSucceeded) == total) {
     return release(seen, api::outcome::kSucceeded, all_succeeded(views), false);
@@ -187,6 +188,9 @@ Step plan_running(const Observation& seen) {
   if (!given_up_nodes(seen).empty()) return *leave_nodes(seen);
   if (auto waits = bear_silent_nodes(seen, views)) return *std::move(waits);
   if (auto again = place_again(seen, views)) return *std::move(again);
+  if (job.spec.source && job.status.phase != phase::kRunning) {
+    if (auto failed = check_source(seen)) return *std::move(failed);
+  }
   if (const auto* lost = first_loss(views)) return lose_attempt(seen, *lost);
   if (const auto* crash = first_crash(views)) {
     if (auto waits = await_cause(seen, views, *crash)) return *std::move(waits);

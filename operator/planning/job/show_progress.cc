@@ -8,6 +8,7 @@
 #include "planning/job/job_status.h"
 #include "planning/job/lease_changes.h"
 #include "planning/job/node_loss.h"
+#include "planning/job/save_results.h"
 #include "planning/job/worker_waits.h"
 #include "planning/workers/manifests.h"
 
@@ -66,19 +67,23 @@ Step show_progress(const Observation& seen, const WorkerViews& views) {
   std::optional<Note> note;
   if (running + succeeded == total || status.phase == phase::kRunning) {
     set_running(seen.job.spec, {total, running, succeeded}, status);
+    if (const auto saving = saving_workers(views); saving.left) {
+      status.message += "; " + std::to_string(saving.workers) + " workers have ended and save their results";
+      again = again ? std::min(*again, *saving.left) : *saving.left;
+    }
     if (const auto* unproven = first(views, WorkerState::kUnproven)) {
       if (auto told = await_result(seen, *unproven, status)) note = std::move(told);
       again = again ? std::min(*again, until_given_up(seen)) : until_given_up(seen);
     }
   } else {
-    const auto left = time_left(seen, status.lease->since, seen.job.spec.start_timeout_seconds);
+    const auto limit = start_limit(seen);
+    const auto left = time_left(seen, status.lease->since, limit);
     const auto* pending = first(views, WorkerState::kPending);
     const auto text = pending != nullptr ? of_rank(*pending) : "workers are being created";
     if (*left == base::Duration::zero()) {
       return release(
           seen, api::outcome::kFailed,
-          {reason::kStartTimeout, "workers did not start within " +
-                                      std::to_string(seen.job.spec.start_timeout_seconds) + " s: " + text},
+          {reason::kStartTimeout, "workers did not start within " + std::to_string(limit) + " s: " + text},
           true);
     }
     if (pending != nullptr && pending->message != kStarting) status.message = text;
@@ -95,10 +100,10 @@ Step show_progress(const Observation& seen, const WorkerViews& views) {
   }
   std::optional<api::Problem> stalled;
   if (api::spec_hash(seen.job.spec) != status.lease->spec_hash) {
-    stalled =
-        api::Problem{reason::kSpecChanged,
-                     "pool, gpus, gpusPerWorker, slice, nodes, rendezvous or template changed while the job "
-                     "runs; the change takes effect with the next lease"};
+    stalled = api::Problem{
+        reason::kSpecChanged,
+        "pool, gpus, gpusPerWorker, slice, nodes, rendezvous, source, results or template changed "
+        "while the job runs; the change takes effect with the next lease"};
   }
   if (seen.blocked) {  // a mark on a node, or the Service, could not be restored
     stalled = *seen.blocked;

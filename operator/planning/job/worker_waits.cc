@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "api/v1alpha1/job_data.h"
 #include "api/v1alpha1/names.h"
 #include "planning/workers/assess_workers.h"
 #include "planning/workers/mount_trouble.h"
+#include "planning/workers/transfers.h"
 
 namespace gpupool::planning {
 namespace {
@@ -60,6 +62,16 @@ std::shared_ptr<const api::Pod> silent_start(const Observation& seen, const Work
     if (silent) return pod;
   }
   return nullptr;
+}
+
+std::int64_t start_limit(const Observation& seen) {
+  const auto& spec = seen.job.spec;
+  if (!spec.source) return spec.start_timeout_seconds;
+  const bool fetches = std::ranges::any_of(seen.pods, [&](const auto& pod) {
+    return pod->metadata.label(api::kLease) == seen.job.status.lease->id && fetches_source(*pod);
+  });
+  const auto source = base::json::read<api::JobSource>(spec.source->text);
+  return spec.start_timeout_seconds + (fetches && source ? source->timeout_seconds : 0);
 }
 
 base::Duration until_given_up(const Observation& seen) {

@@ -37,6 +37,10 @@ std::optional<base::Duration> until_moved(const Observation& seen, const WorkerV
 // Returns a worker that has a node and has not started, without a known cause; null if there is none.
 std::shared_ptr<const api::Pod> silent_start(const Observation& seen, const WorkerViews& views);
 
+// Seconds within which the workers of the attempt must run. Fetching of a source, once it has begun, has its
+// own time besides spec.startTimeoutSeconds.
+std::int64_t start_limit(const Observation& seen);
+
 // Time until the operator no longer waits for a launcher to repeat its result; zero if that has passed.
 base::Duration until_given_up(const Observation& seen);
 

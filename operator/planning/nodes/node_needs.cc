@@ -39,14 +39,19 @@ std::vector<api::TemplateNodeTerm> terms_of(const base::json::RawJson& affinity)
 
 }  // namespace
 
-NodeNeeds needs_of(const base::json::RawJson& pod_template, const std::string& gpu_resource) {
-  auto parsed = base::json::read<api::PodTemplate>(pod_template.text);
+NodeNeeds needs_of(const api::GpuJobSpec& job, const std::string& gpu_resource) {
+  auto parsed = base::json::read<api::PodTemplate>(job.pod_template.text);
   if (!parsed) return {};
   auto& spec = parsed->spec;
   NodeNeeds needs;
   needs.tolerations = std::move(spec.tolerations);
   for (auto& [key, value] : spec.node_selector) needs.labels.emplace_back(key, std::move(value));
   needs.terms = terms_of(spec.affinity);
+  if (job.results) {
+    auto& carry = spec.containers.emplace_back().resources.requests;
+    carry["cpu"].text = std::to_string(kResultsMilliCpu) + "m";
+    carry["memory"].text = std::to_string(kResultsMebibytes) + "Mi";
+  }
   needs.requests = requests_of(spec.containers, spec.init_containers);
   needs.requests.set(gpu_resource, 0);
   return needs;

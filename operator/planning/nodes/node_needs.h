@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/core/pod_template.h"
-#include "base/json.h"
+#include "api/v1alpha1/gpu_job.h"
 #include "planning/nodes/node_gpus.h"
 #include "planning/nodes/resources.h"
 #include "planning/nodes/tolerations.h"
@@ -31,9 +31,13 @@ struct NodeNeeds {
   bool narrow() const { return !labels.empty() || !terms.empty() || !requests.empty(); }
 };
 
+// What gpupool-carry requests beside the worker of a job with spec.results.
+inline constexpr std::int64_t kResultsMilliCpu = 50;
+inline constexpr std::int64_t kResultsMebibytes = 64;
+
 // gpu_resource: the pool's, which gpupool sets; it is left out. Returns no needs if the template cannot be
 // parsed (validate_job tells why).
-NodeNeeds needs_of(const base::json::RawJson& pod_template, const std::string& gpu_resource);
+NodeNeeds needs_of(const api::GpuJobSpec& job, const std::string& gpu_resource);
 
 // True if the labels and the name of the node are as nodeSelector and node affinity ask.
 bool suits(const PoolNode& node, const NodeNeeds& needs);

@@ -31,7 +31,7 @@ std::vector<const Candidate*> beside(const std::vector<const PoolNode*>& nodes,
 std::vector<api::NodeRef> replace_nodes(const api::GpuPool& pool, const std::vector<PoolNode>& nodes,
                                         const api::GpuJob& job, const std::vector<std::string>& kept) {
   if (!job.spec.nodes.empty()) return {};  // only the nodes of spec.nodes are allowed
-  const auto needs = needs_of(job.spec.pod_template, pool.spec.worker_resource());
+  const auto needs = needs_of(job.spec, pool.spec.worker_resource());
   const auto gpus_per_worker = api::gpus_of_each_worker(job.spec);
   auto workers = api::worker_count(job.spec);
   std::vector<const PoolNode*> chosen;

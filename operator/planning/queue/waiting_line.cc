@@ -13,7 +13,7 @@ Demand demand_of(const api::GpuJob& job, const std::string& gpu_resource,
   return {api::worker_count(job.spec),
           api::gpus_of_each_worker(job.spec),
           job.spec.nodes,
-          needs_of(job.spec.pod_template, gpu_resource),
+          needs_of(job.spec, gpu_resource),
           {},
           near_of(job.spec, near)};
 }

@@ -11,8 +11,10 @@
 #include "api/v1alpha1/last_lines.h"
 #include "api/v1alpha1/names.h"
 #include "base/rfc3339.h"
+#include "planning/workers/data_containers.h"
 #include "planning/workers/follows_another.h"
 #include "planning/workers/pod_end.h"
+#include "planning/workers/transfers.h"
 #include "planning/workers/worker_identity.h"
 
 namespace gpupool::planning {
@@ -211,6 +213,13 @@ const api::ContainerStatus* failed_init(const api::Pod& pod) {
   return nullptr;
 }
 
+// gpupool-carry was killed, or was told to stop: no fault of the job. Its report tells other failures.
+bool was_interrupted(const api::ContainerStatus& init) {
+  const auto& end = *init.state.terminated;
+  return init.name == kSourceContainer && end.reason != "OOMKilled" &&
+         (end.exit_code == kSigkillExit || end.exit_code == kSigtermExit || unseen(end));
+}
+
 }  // namespace
 
 WorkerView assess_worker(const api::Pod& pod, const std::string& container, std::int64_t rank) {
@@ -219,6 +228,10 @@ WorkerView assess_worker(const api::Pod& pod, const std::string& container, std:
   view.placed = !pod.spec.node_name.empty();
   const auto* worker = find_container(pod.status.container_statuses, container);
   const auto evidence = evidence_of(worker);
+  if (evidence.result && awaits_results(pod)) {
+    view.saves_results = true;
+    view.finished_at = base::parse_rfc3339(evidence.result->finished_at);
+  }
   if (evidence.result && evidence.result->succeeded() && evidence.result->stop_signal == 0) {
     view.state = WorkerState::kSucceeded;
     view.last_lines = last_whole_lines(evidence.result->tail);
@@ -240,13 +253,13 @@ WorkerView assess_worker(const api::Pod& pod, const std::string& container, std:
     return view;
   }
   if (const auto* init = failed_init(pod); init != nullptr && pod.status.phase == "Failed") {
-    view.state = WorkerState::kCrashed;
+    view.state = was_interrupted(*init) ? WorkerState::kLost : WorkerState::kCrashed;
     view.message = "init container " + init->name + " exited with code " +
                    std::to_string(init->state.terminated->exit_code);
     return view;
   }
   view.state = WorkerState::kPending;
-  view.message = why_pending(pod, worker);
+  view.message = is_fetching(pod) ? kFetching : why_pending(pod, worker);
   view.stuck = view.placed ? lacks_configuration(pod) : is_unschedulable(pod);
   return view;
 }

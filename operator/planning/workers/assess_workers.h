@@ -26,6 +26,7 @@ enum class WorkerState {
 
 // The message of a worker that starts, as far as its pod shows.
 inline constexpr char kStarting[] = "starting";
+inline constexpr char kFetching[] = "fetches its source";
 
 // Of a success; a failure shows all that the launcher has kept. Each finished job costs so much memory.
 inline constexpr std::size_t kMaxLastLines = 1024;
@@ -35,14 +36,18 @@ struct WorkerView {
   WorkerState state = WorkerState::kAbsent;
   std::string message;          // for people: why it is pending, crashed or lost
   std::string last_lines = {};  // what a command that has succeeded printed last; at most kMaxLastLines bytes
-  // When the command of a crash ended, by the clock of its node, as its launcher says.
+  // When the command of a crash, or of a worker that saves results, ended, by the clock of its node, as its
+  // launcher says.
   std::optional<base::WallTime> finished_at = std::nullopt;
   bool follows = false;  // a crash that looks like the consequence of another worker's end
   bool placed = false;   // its pod is bound to a node
   // It does not start by itself: the scheduler finds no node for its pod, or its kubelet does not find what a
   // container refers to.
   bool stuck = false;
-  bool refused = false;      // lost because the kubelet did not admit the pod: nothing of it ever ran
+  bool refused = false;        // lost because the kubelet did not admit the pod: nothing of it ever ran
+  bool saves_results = false;  // its command has ended, and the report of its results is missing
+  // Only from views_of_workers(): how long a worker that saves results may still take.
+  std::optional<base::Duration> saved_within = std::nullopt;
   bool unexplained = false;  // lost, and nothing in the pod says why: forgiven only a few times
 };
 

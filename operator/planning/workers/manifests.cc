@@ -8,17 +8,14 @@
 #include "api/v1alpha1/names.h"
 #include "api/worker_result_format.h"
 #include "base/join.h"
+#include "planning/workers/data_containers.h"
+#include "planning/workers/own_containers.h"
 #include "planning/workers/shared_memory.h"
 
 namespace gpupool::planning {
 namespace {
 
 using Json = nlohmann::json;
-
-// The variable from which the launcher's flags get the name of the pod. A variable of the container has
-// precedence over envFrom.
-constexpr char kPodNameVariable[] = "GPUPOOL_POD_NAME";
-constexpr std::int64_t kLauncherUser = 65532;  // the user of the image
 
 Json labels_of(const api::GpuJob& job) {
   return {{api::kLease, job.status.lease->id},
@@ -47,8 +44,7 @@ void add_environment(Json& container, const api::GpuJob& job) {
   list.push_back(env("GPUPOOL_JOB", job.metadata.name));
   list.push_back(env("GPUPOOL_ATTEMPT", std::to_string(job.status.lease->attempt)));
   if (is_gang(job.spec)) {
-    list.push_back(
-        {{"name", kPodNameVariable}, {"valueFrom", {{"fieldRef", {{"fieldPath", "metadata.name"}}}}}});
+    list.push_back(pod_name_variable());
   }
 }
 
@@ -91,12 +87,6 @@ void wrap_command(Json& container, const api::GpuJob& job, std::int64_t result_b
 
 Json mount() { return {{"name", kLauncherName}, {"mountPath", kLauncherDirectory}}; }
 
-Json& array_at(Json& object, const char* key) {
-  auto& value = object[key];
-  if (!value.is_array()) value = Json::array();
-  return value;
-}
-
 void set_up_worker(Json& container, const api::GpuJob& job, const ManifestOptions& options,
                    std::int64_t result_bytes) {
   wrap_command(container, job, result_bytes);
@@ -113,49 +103,19 @@ void set_up_worker(Json& container, const api::GpuJob& job, const ManifestOption
   container["terminationMessagePolicy"] = "File";
 }
 
-// Uses the worker's resources, so that quotas and limit ranges that admit the worker admit the launcher's
-// init container. This costs nothing: a pod counts for the larger of its init containers and its containers.
-Json launcher_resources(const Json& worker) {
-  Json own = Json::object();
-  const auto all = worker.find("resources");
-  if (all == worker.end() || !all->is_object()) return own;
-  for (const char* kind : {"requests", "limits"}) {
-    const auto amounts = all->find(kind);
-    if (amounts == all->end() || !amounts->is_object()) continue;
-    for (const char* name : {"cpu", "memory", "ephemeral-storage"}) {
-      if (amounts->contains(name)) own[kind][name] = (*amounts)[name];
-    }
-  }
-  return own;
-}
-
-// Meets the Pod Security profile "restricted" in every pod.
-Json launcher_security(const Json& pod_spec) {
-  Json own = {{"allowPrivilegeEscalation", false},
-              {"capabilities", {{"drop", {"ALL"}}}},
-              {"readOnlyRootFilesystem", true},
-              {"runAsNonRoot", true},
-              {"seccompProfile", {{"type", "RuntimeDefault"}}}};
-  // The image sets a user, but the pod's securityContext has precedence and may set root.
-  const auto pod = pod_spec.find("securityContext");
-  const bool as_root = pod != pod_spec.end() && pod->is_object() && pod->value("runAsUser", Json()) == 0;
-  if (as_root) own["runAsUser"] = kLauncherUser;
-  return own;
-}
-
 Json launcher_container(const Json& pod_spec, const ManifestOptions& options) {
   return {{"name", kLauncherName},
-          {"image", options.launcher_image},
+          {"image", options.images.launcher},
           {"imagePullPolicy", "IfNotPresent"},
           {"command", {"/gpupool-launch", "install", kLauncherDirectory}},
-          {"resources", launcher_resources(pod_spec["containers"][0])},
-          {"securityContext", launcher_security(pod_spec)},
+          {"resources", own_resources(pod_spec["containers"][0])},
+          {"securityContext", own_security(pod_spec)},
           {"volumeMounts", Json::array({mount()})}};
 }
 
-// Bytes of the result of a worker. The launcher's init container is one more than those of the template.
-std::int64_t result_bytes(const Json& pod_spec) {
-  std::int64_t containers = 1;
+// Bytes of the result of a worker. gpupool adds its own containers to those of the template.
+std::int64_t result_bytes(const Json& pod_spec, const api::GpuJobSpec& job) {
+  std::int64_t containers = 1 + count_data_containers(job);
   for (const char* list : {"containers", "initContainers"}) {
     const auto found = pod_spec.find(list);
     if (found != pod_spec.end() && found->is_array()) containers += static_cast<std::int64_t>(found->size());
@@ -230,10 +190,12 @@ Json pod_template(const api::GpuJob& job, const ManifestOptions& options) {
   pod["metadata"] = std::move(metadata);
   auto& spec = pod["spec"];
   spec["restartPolicy"] = is_gang(job.spec) ? "Always" : "Never";
+  const auto bytes = result_bytes(spec, job.spec);
   auto launcher = launcher_container(spec, options);
   add_shared_memory(spec);
-  set_up_worker(spec["containers"][0], job, options, result_bytes(spec));
+  set_up_worker(spec["containers"][0], job, options, bytes);
   bound_grace(spec, options.max_grace_seconds);
+  add_data_containers(spec, job, options.images.carry, bytes);
   auto& init = array_at(spec, "initContainers");
   init.insert(init.begin(), std::move(launcher));
   array_at(spec, "volumes").push_back({{"name", kLauncherName}, {"emptyDir", Json::object()}});

@@ -13,8 +13,14 @@ inline constexpr char kLauncherName[] = "gpupool-launcher";
 inline constexpr char kLauncherDirectory[] = "/gpupool";
 inline constexpr std::int64_t kMasterPort = 29500;  // torchrun's default
 
+// Images of what gpupool adds to worker pods.
+struct WorkerImages {
+  std::string launcher;
+  std::string carry;  // gpupool-carry; used for spec.source and spec.results alone
+};
+
 struct ManifestOptions {
-  std::string launcher_image;
+  WorkerImages images;
   std::string gpu_resource;  // GpuPoolSpec::worker_resource()
   std::optional<std::int64_t> max_grace_seconds =
       std::nullopt;  // upper bound for the grace period of workers, in seconds

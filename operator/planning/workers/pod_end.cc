@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "api/v1alpha1/names.h"
+#include "planning/workers/transfers.h"
 #include "planning/workers/worker_identity.h"
 #include "planning/workers/worker_result.h"
 
@@ -90,6 +91,7 @@ bool sole_success(const std::vector<std::shared_ptr<const api::Pod>>& pods, cons
 }
 
 bool has_result(const api::Pod& pod) {
+  if (awaits_results(pod)) return false;
   for (const auto& status : pod.status.container_statuses) {
     for (const auto* state : {&status.state, &status.last_state}) {
       if (state->terminated && parse_worker_result(state->terminated->message)) return true;

@@ -58,7 +58,8 @@ bool awaits_phase(const api::Pod& pod);
 // exactly one pod of the job, of this lease, owned by a Job and not being deleted.
 bool sole_success(const std::vector<std::shared_ptr<const api::Pod>>& pods, const api::Lease& lease);
 
-// True if the launcher has left a final result; what still runs only keeps the pod alive.
+// True if the launcher has left a final result, and results that spec.results wants are put away; what still
+// runs only keeps the pod alive.
 bool has_result(const api::Pod& pod);
 
 }  // namespace gpupool::planning

@@ -13,7 +13,7 @@ namespace planning = gpupool::planning;
 void fuzz_job_template(std::string_view input) {
   auto job = gpupool::base::json::read<api::GpuJob>(input);
   if (!job) return;
-  const auto needs = planning::needs_of(job->spec.pod_template, "nvidia.com/gpu");
+  const auto needs = planning::needs_of(job->spec, "nvidia.com/gpu");
   planning::tolerates(needs.tolerations, {{"key", "value", "NoSchedule"}});
   planning::unmet_need({}, needs);
   if (const auto problem = planning::validate_job(*job, nullptr)) {
@@ -22,7 +22,7 @@ void fuzz_job_template(std::string_view input) {
   job->metadata.uid = "uid";
   job->status.lease.emplace();
   job->status.lease->id = "uid.1";
-  const auto made = planning::make_manifests(*job, {"launcher:1", "nvidia.com/gpu"});
+  const auto made = planning::make_manifests(*job, {{"launcher:1", "carry:1"}, "nvidia.com/gpu"});
   require(gpupool::fuzz::is_json(made.workload), "a workload is JSON");
   require(planning::is_gang(job->spec) == !made.service.empty(), "a gang has a service");
   if (!made.service.empty()) require(gpupool::fuzz::is_json(made.service), "a service is JSON");

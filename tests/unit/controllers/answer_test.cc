@@ -46,8 +46,9 @@ class AnswerTest : public testing::Test, protected test::ServerAndCaches {
     reconciler_.reset();
     actions_.reset();
     explainer_ = std::make_unique<Explainer>(caches_, queue_, clock_);
-    actions_ = std::make_unique<ClusterActions>(client_, caches_, queue_, *explainer_, readiness_,
-                                                job_metrics_, events_, clock_, "launcher");
+    actions_ =
+        std::make_unique<ClusterActions>(client_, caches_, queue_, *explainer_, readiness_, job_metrics_,
+                                         events_, clock_, planning::WorkerImages{"launcher", "carry"});
     reconciler_ = std::make_unique<GpuJobReconciler>(*actions_, clock_);
   }
 

@@ -41,7 +41,7 @@ class ChildrenTest : public testing::Test, protected test::ServerAndCaches {
     return targets;
   }
 
-  Children children_{client_, caches_, "launcher", clock_};
+  Children children_{client_, caches_, {"launcher", "carry"}, clock_};
 };
 
 // The garbage collector may be slow, and what it has not deleted yet holds nothing.

@@ -78,6 +78,26 @@ const std::vector<Story>& stories() {
        }},
       {"Slices", 1, [](World& world) { world.share(3); }, just_run},
       {"SliceGang", 3, [](World& world) { world.share(4); }, just_run},
+      {"SourceAndResults", 3,
+       [](World& world) {
+         world.job.spec.source =
+             base::json::RawJson{R"({"items":[{"path":"a","http":{"url":"https://x/a"}}]})"};
+         world.job.spec.results =
+             base::json::RawJson{R"([{"from":"/gpupool/work/a","to":{"s3":{"bucket":"abc"}}}])"};
+         world.ending = [](std::int64_t attempt, std::int64_t rank) {
+           return attempt == 0 && rank == 1 ? Ending::kCrash : Ending::kSuccess;
+         };
+       },
+       just_run},
+      {"SourceFails", 2,
+       [](World& world) {
+         world.job.spec.source =
+             base::json::RawJson{R"({"items":[{"path":"a","http":{"url":"https://x/a"}}]})"};
+         world.source_report = [](std::int64_t) {
+           return std::string(R"({"version":1,"reason":"SourceDenied","message":"a: 403"})");
+         };
+       },
+       just_run},
       {"Refused", 3,
        [](World& world) {
          world.share(4);

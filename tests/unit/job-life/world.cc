@@ -165,6 +165,7 @@ bool World::make_pod(const planning::Child& child, std::int64_t rank) {
   pod.metadata.owner_references = {{job_kind ? "Job" : "StatefulSet", child.key.name, child.uid, true}};
   pod.metadata.annotations[kAttempt] = attempts_.at(child.uid);
   pod.spec.node_name.clear();
+  add_data_containers(pod);
   pods[name] = test::share(std::move(pod));
   return true;
 }
@@ -184,6 +185,8 @@ bool World::move(api::Pod& pod) {
   if (!kubelet_works(pod.spec.node_name) || over(pod)) return false;
   auto& state = worker_of(pod).state;
   if (state.waiting) return start(pod);
+  if ((state.terminated || held_.contains(pod.metadata.uid)) && save(pod)) return true;
+  if (state.terminated && of_job(pod) && results_stuck) return false;
   if (state.terminated && of_job(pod)) {
     pod.status.phase = state.terminated->exit_code == 0 ? "Succeeded" : "Failed";
     return true;
@@ -242,6 +245,7 @@ bool World::start(api::Pod& pod) {
     pod.status.reason = "UnexpectedAdmissionError";
     return true;
   }
+  if (fetch(pod)) return true;
   pod = test::running(std::move(pod));
   check_start(pod);
   return true;
@@ -286,12 +290,12 @@ bool World::is_there(const api::Pod& seen) const {
 bool World::end_command(api::Pod& pod) {
   switch (ending(std::stoll(pod.metadata.annotation(kAttempt)), planning::rank_of(pod))) {
     case Ending::kSuccess:
-      pod = ended(std::move(pod), 0, exited_result(0, more_result));
-      if (of_job(pod) && !phase_follows) pod.status.phase = "Succeeded";
+      pod = ended(std::move(pod), 0, exited_result(0, told()));
+      if (of_job(pod) && !phase_follows && !job.spec.results) pod.status.phase = "Succeeded";
       return true;
     case Ending::kCrash:
-      pod = ended(std::move(pod), 1, exited_result(1, more_result));
-      if (of_job(pod) && !phase_follows) pod.status.phase = "Failed";
+      pod = ended(std::move(pod), 1, exited_result(1, told()));
+      if (of_job(pod) && !phase_follows && !job.spec.results) pod.status.phase = "Failed";
       return true;
     case Ending::kDeleted:
       pod = deleted_now(std::move(pod));
@@ -332,6 +336,7 @@ bool World::shut_down(api::Pod& pod) {
     pod.status.phase = phase;
     return true;
   }
+  if (save(pod)) return true;
   pod.metadata.deletion_grace_period_seconds = 0;
   return true;
 }

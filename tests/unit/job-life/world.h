@@ -87,6 +87,13 @@ class World {
   std::function<Ending(std::int64_t attempt, std::int64_t rank)> ending;
   // More fields of the results of commands that end by themselves, as JSON after a comma.
   std::string more_result;
+  // What gpupool-carry reports of the source of a rank, and of its results.
+  std::function<std::string(std::int64_t rank)> source_report = [](std::int64_t) {
+    return R"({"version":1,"bytes":7,"milliseconds":1500,"items":[{"path":"a","files":1,"bytes":7,"digest":"sha256:x"}]})";
+  };
+  std::string results_report =
+      R"({"version":1,"items":[{"path":"/gpupool/work/out","to":"s3://b/x","state":"Complete","files":2,"bytes":9}]})";
+  bool results_stuck = false;  // it reports nothing before the pod is deleted
   // While set, the creation of children fails with this problem.
   std::optional<api::Problem> children_blocked;
   // The server's answer to a dry run before the first lease.
@@ -155,6 +162,11 @@ class World {
   bool has_place(const std::string& node, const api::Pod& pod) const;
   bool shared() const { return job.status.lease && job.status.lease->shared(); }
   bool start(api::Pod& pod);
+  std::string told() const;  // of the result of a command that has ended now
+  void add_data_containers(api::Pod& pod) const;
+  // One step of gpupool-carry; false if it has nothing to do.
+  bool fetch(api::Pod& pod);
+  bool save(api::Pod& pod);
   bool end_command(api::Pod& pod);
   bool shut_down(api::Pod& pod);
   api::Pod deleted_now(api::Pod pod, std::int64_t grace_seconds = 30) const;

@@ -13,7 +13,7 @@ namespace gpupool::planning {
 namespace {
 
 using Json = nlohmann::json;
-const ManifestOptions kOptions{"launcher:1", test::kGpus};
+const ManifestOptions kOptions{{"launcher:1", "carry:1"}, test::kGpus};
 const Json kToleration = {
     {"key", api::kLease}, {"operator", "Equal"}, {"value", "uid-job.3"}, {"effect", "NoSchedule"}};
 const Json kRequirement = {{"key", api::kNodeLeaseLabel}, {"operator", "In"}, {"values", {"uid-job.3"}}};
@@ -240,7 +240,7 @@ TEST(Manifests, ThePoolCapsHowLongAWorkerMayTakeToEnd) {
     auto job = test::make_job();
     job.status.lease = test::make_lease(job, api::lease_state::kHeld, {"a"});
     job.spec.pod_template.text = R"({"spec":{"containers":[{"name":"train","command":["x"]}])" + said + "}}";
-    const auto made = make_manifests(job, {"launcher:1", test::kGpus, most});
+    const auto made = make_manifests(job, {{"launcher:1", "carry:1"}, test::kGpus, most});
     return Json::parse(made.workload)["spec"]["template"]["spec"].value("terminationGracePeriodSeconds", -1);
   };
   const std::string hour = R"(,"terminationGracePeriodSeconds":3600)";
@@ -256,7 +256,7 @@ Made make_shared(std::int64_t workers, const std::vector<std::string>& nodes) {
   auto job = test::make_job("job", workers);
   job.status.lease = test::make_lease(job, api::lease_state::kHeld, nodes, 3);
   job.status.lease->slices = 4;
-  auto workload = Json::parse(make_manifests(job, {"launcher:1", test::kSlices}).workload);
+  auto workload = Json::parse(make_manifests(job, {{"launcher:1", "carry:1"}, test::kSlices}).workload);
   auto pod = workload["spec"]["template"]["spec"];
   return {Json(), std::move(workload), std::move(pod)};
 }

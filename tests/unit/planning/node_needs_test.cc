@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 NodeNeeds needs(const std::string& pod, const std::string& container = "") {
-  return needs_of(test::with_template(test::make_job(), pod, container).spec.pod_template, test::kGpus);
+  return needs_of(test::with_template(test::make_job(), pod, container).spec, test::kGpus);
 }
 
 // The required node affinity with these terms.
@@ -40,7 +40,9 @@ TEST(NodeNeeds, AreEmptyForATemplateThatAsksNothing) {
       << "gpupool sets the GPUs itself";
   EXPECT_EQ(affinity("{}"), NodeNeeds()) << "gpupool adds a requirement, so the term matches any node";
   EXPECT_FALSE(needs("").narrow());
-  EXPECT_EQ(needs_of({"["}, test::kGpus), NodeNeeds());
+  api::GpuJobSpec broken;
+  broken.pod_template.text = "[";
+  EXPECT_EQ(needs_of(broken, test::kGpus), NodeNeeds());
 }
 
 TEST(NodeNeeds, NodeSelectorNamesAllLabels) {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers whose command has ended and whose results (spec.results) are still put away. Pure.
+#pragma once
+
+#include <optional>
+
+#include "base/clock.h"
+#include "planning/job/observation.h"
+#include "planning/job/worker_views.h"
+
+namespace gpupool::planning {
+
+// Returns the views of all workers of the lease (assess_workers). A worker that still saves results counts as
+// running, until timeoutSeconds after the end of its command, and some seconds more, have passed.
+WorkerViews views_of_workers(const Observation& seen);
+
+// Number of workers that save results, and how long the next of them may still take.
+struct Saving {
+  std::int64_t workers = 0;
+  std::optional<base::Duration> left = std::nullopt;
+};
+Saving saving_workers(const WorkerViews& views);
+
+}  // namespace gpupool::planning
