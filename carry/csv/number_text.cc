@@ -19,11 +19,11 @@ constexpr std::int64_t kSafeDigits = 18;               // always fit 63 bits
 constexpr std::int64_t kMaxExponent = 1'000'000'000;   // more is as much
 constexpr double kIntegerEnd = 9223372036854775808.0;  // 2^63
 
-bool is_number_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+inline bool is_number_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-unsigned digit_of(char c) { return static_cast<unsigned char>(c - '0'); }
+inline unsigned digit_of(char c) { return static_cast<unsigned char>(c - '0'); }
 
-std::string_view trimmed(std::string_view text) {
+inline std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_number_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_number_space(text.back())) text.remove_suffix(1);
   return text;

@@ -59,7 +59,7 @@ Survey::Survey(const Rules& rules, std::size_t numbers_memory, std::size_t modes
 void Survey::add(const RowReader& row) {
   ++rows_;
   if (const auto problem = shape_problem(row, facts_.size())) return drops_.add(*problem, 0, row.line());
-  if (read_cells(row)) keep(row);
+  if (read_cells(row)) keep();
 }
 
 // Returns whether the row is kept.
@@ -88,7 +88,7 @@ bool Survey::read_cells(const RowReader& row) {
   return kept;
 }
 
-void Survey::keep(const RowReader& row) {
+void Survey::keep() {
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     const auto& cell = cells_[i];
     auto& facts = facts_[i];
@@ -101,7 +101,6 @@ void Survey::keep(const RowReader& row) {
       facts.sum.add(cell.number);
       if (slots_[i].numbers != kNone) numbers_.add(slots_[i].numbers, cell.number);
     }
-    if (slots_[i].mode != kNone) modes_.add(slots_[i].mode, row.fields()[i].text(scratch_));
   }
 }
 
@@ -141,9 +140,10 @@ bool Survey::more() {
     kept_.emplace(*rules_, drops_);
     look_for_numbers();
     look_for_modes();
+  } else {
+    modes_open_ = modes_open_ && modes_.settle(mode_types_);
   }
   numbers_open_ = numbers_open_ && numbers_.settle();
-  modes_open_ = modes_open_ && modes_.settle(mode_types_);
   return numbers_open_ || modes_open_;
 }
 
@@ -180,7 +180,11 @@ void Survey::look_for_modes() {
   for (const auto i : again_) {
     if (slots_[i].mode == kNone) continue;
     mode_types_.push_back(type(i));
-    if (facts_[i].missing == 0) modes_.forget(slots_[i].mode);
+    if (facts_[i].missing == 0) {
+      modes_.forget(slots_[i].mode);
+    } else {
+      modes_open_ = true;
+    }
   }
 }
 

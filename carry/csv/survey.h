@@ -67,7 +67,7 @@ class Survey {
   };
 
   bool read_cells(const RowReader& row);
-  void keep(const RowReader& row);
+  void keep();
   void look_for_numbers();
   void look_for_modes();
   bool counts_filled(std::size_t column) const;
@@ -82,7 +82,7 @@ class Survey {
   std::vector<ColumnType> mode_types_;
   std::vector<std::size_t> again_;  // columns whose values are read again
   bool numbers_open_ = true;
-  bool modes_open_ = true;
+  bool modes_open_ = false;  // values are counted from the second reading on, of columns that miss some
   bool first_ = true;
   std::int64_t rows_ = 0;
   std::string scratch_;
