@@ -75,6 +75,12 @@ NewTree::~NewTree() {
   state_->budget->give_back(state_->taken);
 }
 
+Outcome<void> NewTree::fits(std::int64_t bytes) const {
+  auto taken = state_->budget->take(bytes);
+  if (taken) state_->budget->give_back(bytes);
+  return taken;
+}
+
 Outcome<void> NewTree::count() {
   if (++state_->entries <= kMaxTreeEntries) return {};
   return failed(FailureKind::kTooLarge, "is one of more than 1000000 files, links and directories");

@@ -69,6 +69,8 @@ class NewTree {
   // earlier: path of a file or symbolic link in this tree.
   Outcome<HardLinked> add_hard_link(std::string_view path, std::string_view earlier);
 
+  // kTooLarge if the budget has fewer bytes left. Takes nothing.
+  Outcome<void> fits(std::int64_t bytes) const;
   std::int64_t bytes() const { return state_->taken; }  // of all files that are there now
   // A directory that stands in the tree's place is replaced; a file there is kInvalid.
   Outcome<void> commit();
