@@ -102,7 +102,7 @@ class Fetch {
 
   Outcome<GitTree> until_deadline() {
     using std::chrono::seconds;
-    base::Backoff backoff({.initial = seconds(1), .factor = 2.0, .cap = seconds(30), .jitter = 0.5},
+    base::Backoff backoff({.initial = request_.first_wait, .factor = 2.0, .cap = seconds(30), .jitter = 0.5},
                           std::random_device()());
     base::SystemClock clock;
     for (int tries = 1;; ++tries) {

@@ -20,6 +20,8 @@ struct GitRequest {
   std::string scratch;           // an existing directory for the pack, which is removed at the end
   base::SteadyTime deadline;
   std::chrono::milliseconds idle = std::chrono::seconds(60);  // without a byte, a request is tried again
+  std::chrono::milliseconds first_wait =
+      std::chrono::seconds(1);  // before the second try; then longer, to 30 s
 };
 
 struct GitTree {

@@ -49,6 +49,7 @@ int run_tool() {
   request.scratch = text("scratch");
   request.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(in.value("deadlineMs", 0));
   request.idle = std::chrono::milliseconds(in.value("idleMs", 60'000));
+  request.first_wait = std::chrono::milliseconds(in.value("waitMs", 1000));
   const auto root = open_directory(text("root"));
   if (!root) return 2;
   SizeBudget budget(in.value("budget", std::int64_t{1} << 30U));
