@@ -26,7 +26,7 @@ OutputFile::OutputFile(base::UniqueFd directory, std::string name, std::string p
 OutputFile::OutputFile(OutputFile&&) noexcept = default;
 
 OutputFile::~OutputFile() {
-  if (fd_.valid() && !lasting_) drop();
+  if (fd_.valid() && !lasting_) discard();
 }
 
 Outcome<OutputFile> OutputFile::open(int root, std::string_view path, std::string_view version,
@@ -72,7 +72,7 @@ Outcome<void> OutputFile::write(std::string_view bytes) {
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote < 0) {
       const int code = errno;
-      drop();  // the hash has bytes that the file has not
+      discard();  // the hash has bytes that the file has not
       return file_failure("cannot write " + name_, code);
     }
     size_ += wrote;
@@ -93,21 +93,21 @@ Outcome<void> OutputFile::restart() {
 Outcome<WrittenFile> OutputFile::commit(const std::string& sha256, int mode) {
   WrittenFile written{size_, hash_.hex()};
   if (!sha256.empty() && sha256 != written.sha256) {
-    drop();
+    discard();
     return failed(FailureKind::kMismatch,
                   name_ + " has the SHA-256 " + written.sha256 + ", and the spec says " + sha256);
   }
   if (::fchmod(fd_.get(), static_cast<mode_t>(mode)) != 0 || ::fsync(fd_.get()) != 0 ||
       ::renameat(directory_.get(), part_.c_str(), directory_.get(), name_.c_str()) != 0) {
     const int code = errno;
-    drop();
+    discard();
     return file_failure("cannot finish " + name_, code);
   }
   fd_ = base::UniqueFd();
   return written;
 }
 
-void OutputFile::drop() {
+void OutputFile::discard() {
   ::unlinkat(directory_.get(), part_.c_str(), 0);
   budget_->give_back(size_);
   size_ = 0;

@@ -34,6 +34,8 @@ class OutputFile {
   std::int64_t size() const { return size_; }  // bytes so far, those of an earlier process included
   Outcome<void> write(std::string_view bytes);
   Outcome<void> restart();  // drops all bytes so far
+  // Removes what was written, that of an earlier process included. Then nothing more may be written.
+  void discard();
   // Returns kMismatch, and drops the bytes, if `sha256` is not empty and is not theirs. Then nothing more may
   // be written.
   Outcome<WrittenFile> commit(const std::string& sha256, int mode = kFileMode);
@@ -42,7 +44,6 @@ class OutputFile {
   OutputFile(base::UniqueFd directory, std::string name, std::string part, base::UniqueFd fd, bool lasting,
              SizeBudget& budget);
   Outcome<void> take_up();
-  void drop();
 
   base::UniqueFd directory_;
   std::string name_;
