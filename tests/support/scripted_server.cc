@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/net/scripted_server.h"
+#include "tests/support/scripted_server.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/net/scripted_server.h"
+#include "tests/support/scripted_server.h"
 
 namespace gpupool::net {
 namespace {

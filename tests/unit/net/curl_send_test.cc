@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "net/curl_transport.h"
-#include "tests/unit/net/scripted_server.h"
+#include "tests/support/scripted_server.h"
 
 namespace gpupool::net {
 namespace {
