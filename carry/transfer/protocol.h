@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ class Protocol {
   virtual Outcome<std::vector<Header>> sign(const HttpRequest& /*request*/) { return std::vector<Header>{}; }
   // Whether the answer, which is no 2xx, says how to do better, and it was not tried yet.
   virtual Outcome<bool> amend(const HttpAnswer& /*answer*/, Amends& /*made*/) { return false; }
+  // What an answer other than 2xx means, if it says more than its status.
+  virtual std::optional<FailureKind> kind(const HttpAnswer& /*answer*/) const { return std::nullopt; }
   // What the server says, for people: its code and message. Any bytes; the caller cuts them.
   virtual std::string explain(const HttpAnswer& answer) const;
   // Signed requests are not for other servers.

@@ -43,7 +43,7 @@ Failure refusal(const HttpAnswer& answer, const std::string& shown, const Protoc
   std::string message = shown + ": the server answers " + std::to_string(answer.status);
   const std::string said = for_message(protocol.explain(answer));
   if (!said.empty()) message += ": " + said;
-  return {kind_of_status(answer.status), std::move(message)};
+  return {protocol.kind(answer).value_or(kind_of_status(answer.status)), std::move(message)};
 }
 
 std::optional<std::chrono::milliseconds> retry_after(const HttpAnswer& answer,
