@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "net/curl_transport.h"
-#include "tests/unit/net/openssl_server.h"
+#include "tests/support/openssl_server.h"
 
 namespace gpupool::net {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/net/openssl_server.h"
+#include "tests/support/openssl_server.h"
 
 #include <fcntl.h>
 #include <signal.h>
