@@ -16,7 +16,7 @@ deps: ## install the Debian packages of deps/packages.txt (as root)
 
 build: deps ## build the programs: operator, device plugin, launcher, preflight and command line, in build/bin
 	@cmake --preset release
-	@cmake --build --preset release --target gpupool-operator gpupool-device-plugin gpupool-launch gpupool-preflight kubectl-gpupool
+	@cmake --build --preset release --target gpupool-operator gpupool-device-plugin gpupool-launch gpupool-preflight gpupool-carry kubectl-gpupool
 
 images: build ## make the container images, as archives in build/images
 	@deploy/images/build

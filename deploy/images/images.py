@@ -14,9 +14,12 @@ from deploy.images.archive import write_image
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # image: the programs in it; it runs the first
 IMAGES = {"operator": ["gpupool-operator", "gpupool-launch"],
-          "device-plugin": ["gpupool-device-plugin", "gpupool-preflight"]}
+          "device-plugin": ["gpupool-device-plugin", "gpupool-preflight"],
+          "carry": ["gpupool-carry"]}
 # image: libraries that only the driver's library needs, which comes from the machine
 LOADED = {"device-plugin": ["libdl.so.2", "libpthread.so.0", "librt.so.1"]}
+# image: {path in the image: (path here, the Debian package that made it)}. carry talks to any server of a user.
+FILES = {"carry": {"etc/ssl/certs/ca-certificates.crt": ("/etc/ssl/certs/ca-certificates.crt", "ca-certificates")}}
 
 
 def version() -> Any:
@@ -42,7 +45,7 @@ def libraries(image: str) -> dict[str, Any]:
 
 def inputs(image: str) -> list[Any]:
     """Paths of all that decides what the image contains."""
-    return sorted({*binaries(image), *libraries(image).values()})
+    return sorted({*binaries(image), *libraries(image).values(), *(path for path, _ in FILES.get(image, {}).values())})
 
 
 class Image:
@@ -55,7 +58,8 @@ class Image:
             if not os.access(path, os.X_OK):
                 raise FileNotFoundError(f"{path} is missing: run `make build` first, or set BUILD_DIR")
         self._libraries = libraries(image)
-        self._shared = set(sbom.packages_of(self._libraries.values()))
+        self._files = {inside: path for inside, (path, _) in FILES.get(image, {}).items()}
+        self._shared = {*sbom.packages_of(self._libraries.values()), *(package for _, package in FILES.get(image, {}).values())}
         self._static = {package for name in IMAGES[image] for package in sbom.linked(name)}
         self.digest, self.unpacked = "", 0
 
@@ -77,7 +81,7 @@ class Image:
                   "org.opencontainers.image.version": version(), "org.opencontainers.image.licenses": "Apache-2.0"}
         with tempfile.TemporaryDirectory() as scratch:
             yield program.program_image([program.stripped(path, scratch) for path in self._binaries],
-                                        self._libraries, sorted(self._shared | self._static), labels)
+                                        {**self._libraries, **self._files}, sorted(self._shared | self._static), labels)
 
     def write_sbom(self, out: str) -> None:
         """After write()."""

@@ -43,7 +43,8 @@ def _add_licenses(layer: Layer, packages: list[str]) -> None:
 
 def program_image(binaries: list[str], shared: dict[str, str], packages: list[str],
                   labels: dict[str, str]) -> tuple[Any, dict[str, Any]]:
-    """The first of the binaries is what the image runs. shared: {path in the image: path here} of libraries.
+    """The first of the binaries is what the image runs. shared: {path in the image: path here} of libraries
+    and other files.
     packages: the Debian packages whose licenses belong to it."""
     layer = Layer()
     for binary in binaries:

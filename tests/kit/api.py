@@ -20,6 +20,7 @@ MERGE_PATCH = "application/merge-patch+json"
 KINDS = {
     "nodes": ("/api/v1", False), "pods": ("/api/v1", True), "services": ("/api/v1", True),
     "namespaces": ("/api/v1", False), "configmaps": ("/api/v1", True), "serviceaccounts": ("/api/v1", True),
+    "secrets": ("/api/v1", True), "persistentvolumes": ("/api/v1", False), "persistentvolumeclaims": ("/api/v1", True),
     "jobs": ("/apis/batch/v1", True), "statefulsets": ("/apis/apps/v1", True),
     "events": ("/apis/events.k8s.io/v1", True), "leases": ("/apis/coordination.k8s.io/v1", True),
     "gpujobs": ("/apis/gpupool.dev/v1alpha1", True), "gpusweeps": ("/apis/gpupool.dev/v1alpha1", True),
