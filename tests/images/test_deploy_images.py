@@ -17,8 +17,9 @@ from deploy.images import images, program, sbom
 
 ROOT = images.ROOT
 BUILD = os.path.join(ROOT, "deploy", "images", "build")
-PACKED = 15e6  # bytes, as they travel; all are less than 30 MB by far
-UNPACKED = {"operator": 30e6, "device-plugin": 34e6, "carry": 36e6}  # half of each is what Debian's libcurl needs
+# Bytes, as they travel: less than 30 MB. A third of carry is the data of ICU, which libarchive needs through libxml2.
+PACKED = {"operator": 15e6, "device-plugin": 15e6, "carry": 28e6}
+UNPACKED = {"operator": 30e6, "device-plugin": 34e6, "carry": 67e6}  # half of each is what Debian's libcurl needs
 
 
 class Archive:
@@ -114,7 +115,7 @@ class ArchiveTest(ImagesCase):
 
     def test_sizes(self):
         for image, archive in self.each():
-            self.assertLess(os.path.getsize(archive.path), PACKED, image)
+            self.assertLess(os.path.getsize(archive.path), PACKED[image], image)
             self.assertLess(sum(entry.size for entry in archive.entries), UNPACKED[image], image)
 
     def test_no_shell_and_no_other_programs(self):
