@@ -140,6 +140,8 @@ while :; do sleep 0.1; done
         self.api.create("persistentvolumeclaims", {"metadata": {"name": "models", "namespace": self.namespace}, "spec": {
             "accessModes": ["ReadWriteMany"], "storageClassName": "", "volumeName": name,
             "resources": {"requests": {"storage": "1Gi"}}}})
+        wait_for("the claim to be bound", lambda: self.api.get("persistentvolumeclaims", "models", self.namespace)["status"][
+            "phase"] == "Bound")
         command = """
 mkdir -p /gpupool/work/out; echo 1 > /gpupool/work/out/step
 until [ -e /gpupool/work/go ]; do sleep 0.2; [ $((i += 1)) -gt 150 ] && break; done
@@ -149,7 +151,7 @@ echo 2 > /gpupool/work/out/step
                     "syncSeconds": 10},
                    {"from": "/gpupool/work/out", "to": {"volume": {"claimName": "models", "path": "$(job)/$(attempt)"}}}]
         pod = {"securityContext": {"fsGroup": 65532}, "initContainers": [
-            {**shell(f"chmod 777 /models"), "name": "open", "volumeMounts": [{"name": "m", "mountPath": "/models"}],
+            {**shell("chmod 777 /models"), "name": "open", "volumeMounts": [{"name": "m", "mountPath": "/models"}],
              "securityContext": {"runAsUser": 0}}],
                "volumes": [{"name": "m", "persistentVolumeClaim": {"claimName": "models"}}]}
         job = self.submit("live", "", container=shell(command), pod=pod, results=results)

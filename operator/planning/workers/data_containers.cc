@@ -35,19 +35,29 @@ class Mounted {
 
   void mount(const Names& names, bool read_only, Json& pod_spec, Json& container) {
     for (const auto& name : names) {
-      const auto [known, is_new] = volumes_.emplace(name, volume_prefix_ + std::to_string(volumes_.size()));
-      if (is_new) {
-        auto volume = source_(name);
-        volume["name"] = known->second;
-        array_at(pod_spec, "volumes").push_back(std::move(volume));
-      }
-      Json mount = {{"name", known->second}, {"mountPath", directory_ + name}};
+      Json mount = {{"name", volume_of(name, pod_spec)}, {"mountPath", directory_ + name}};
       if (read_only) mount["readOnly"] = true;
       container["volumeMounts"].push_back(std::move(mount));
     }
   }
 
  private:
+  std::string volume_of(const std::string& name, Json& pod_spec) {
+    if (const auto known = volumes_.find(name); known != volumes_.end()) return known->second;
+    auto volume = source_(name);
+    auto& all = array_at(pod_spec, "volumes");
+    // A kubelet never mounts the second volume of a pod with the same claim.
+    const auto same = std::ranges::find_if(all, [&](const Json& other) {
+      const auto claim = other.find("persistentVolumeClaim");
+      return claim != other.end() && claim->is_object() && volume.contains("persistentVolumeClaim") &&
+             claim->value("claimName", Json()) == name;
+    });
+    if (same != all.end()) return volumes_[name] = same->value("name", std::string());
+    volume["name"] = volume_prefix_ + std::to_string(volumes_.size());
+    all.push_back(volume);
+    return volumes_[name] = volume["name"];
+  }
+
   const std::string volume_prefix_;
   const std::string directory_;
   Json (*source_)(const std::string& name);

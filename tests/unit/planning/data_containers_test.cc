@@ -125,6 +125,21 @@ TEST(DataContainers, ResultsHaveTheGraceOfThePodAndTheRank) {
   EXPECT_THAT(command(2), testing::HasSubstr("$$(job)"));
 }
 
+// A kubelet never mounts the second volume of a pod with the same claim.
+TEST(DataContainers, AClaimThatThePodHasAlreadyGetsNoSecondVolume) {
+  auto job = test::make_job();
+  job.spec.pod_template.text =
+      R"({"spec":{"containers":[{"name":"train","command":["x"]}],"volumes":[
+      {"name":"mine","persistentVolumeClaim":{"claimName":"models"}}]}})";
+  job.spec.results = base::json::RawJson{kResults};
+  job.status.lease = test::make_lease(job, api::lease_state::kHeld, {"a"}, 3);
+  const auto made = Json::parse(make_manifests(job, {{"launcher:1", "carry:1"}, test::kGpus}).workload);
+  const auto& pod = made["spec"]["template"]["spec"];
+  EXPECT_THAT(names_of(pod["volumes"]), Not(Contains("gpupool-claim-0")));
+  EXPECT_THAT(named(pod["containers"], kResultsContainer)["volumeMounts"],
+              Contains(Json{{"name", "mine"}, {"mountPath", "/gpupool/claims/models"}}));
+}
+
 // A kubelet keeps 12 KiB of termination messages for all containers of a pod.
 TEST(DataContainers, AllReportsFitIntoThePod) {
   const auto pod = pod_with(1, kSource, kResults);
