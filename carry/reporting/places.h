@@ -5,9 +5,10 @@
 // (operator/planning/workers/data_containers.cc); the work directory is api::kWorkDirectory.
 namespace gpupool::carry {
 
-inline constexpr char kLauncherDirectory[] = "/gpupool";         // of gpupool-launch; also for our state
-inline constexpr char kSecretsDirectory[] = "/gpupool/secrets";  // one directory for each Secret
-inline constexpr char kConfigMapsDirectory[] = "/gpupool/config-maps";
-inline constexpr char kClaimsDirectory[] = "/gpupool/claims";
+inline constexpr char kLauncherDirectory[] = "/gpupool";  // of gpupool-launch; also for our state
+// Not in the launcher's directory, where the worker would see their names. One directory for each object.
+inline constexpr char kSecretsDirectory[] = "/secrets";
+inline constexpr char kConfigMapsDirectory[] = "/config-maps";
+inline constexpr char kClaimsDirectory[] = "/claims";
 
 }  // namespace gpupool::carry

@@ -3,14 +3,18 @@
 
 import hashlib
 import json
+import os
 import time
 
-from tests.e2e.data_case import DataCase
+from tests.e2e.data_case import BUCKET, DataCase
+from tests.kit.jobs import JobHandle
+from tests.kit.kubectl import kubectl
 from tests.kit.manifests import shell
+from tests.kit.paths import ROOT
 from tests.kit.waiting import wait_for
 
 CSV = "id,age,label\n1,20,a\n2,,b\n3,40,\n4,400,a\n"
-CLEAN = "id,age,label\n1,20,a\n2,30,b\n4,100,a\n"
+CLEAN = "id,age,label\n1,20,a\n2,100,b\n4,100,a\n"  # 210, the mean of 20 and 400, is clipped too
 
 
 def sha256(text: str) -> str:
@@ -33,7 +37,6 @@ for file in set/a/one.txt set/two.txt clean.csv raw.csv; do sha256sum $file; don
 echo change >> code/main.sh && echo writable
 (echo x >> clean.csv) 2>/dev/null || echo read-only
 (rm -f clean.csv) 2>/dev/null; ls clean.csv
-ls /gpupool/secrets 2>/dev/null
 mkdir -p out/deep; echo $RANK > out/rank; echo x > out/deep/file; ln -s /etc/passwd out/link
 """
         container = shell(command, securityContext={"runAsUser": 1234})
@@ -73,7 +76,7 @@ sha256sum raw.csv clean.csv
 (echo x >> clean.csv) 2>/dev/null && echo bad || echo read-only
 rm -f clean.csv 2>/dev/null && echo bad || echo stays
 echo more >> raw.csv && echo writable
-ls -d /gpupool/secrets/* 2>/dev/null && echo bad || echo no-secrets
+find / -name secrets -maxdepth 2 | grep . && echo bad || echo no-secrets
 sleep 2
 """
         source = {"items": [
@@ -163,6 +166,31 @@ echo 2 > /gpupool/work/out/step
         self.assertIn("manifest.json", self.get_objects("live"))
         places = [item["to"] for item in job.status()["results"]["items"]]
         self.assertEqual("claim models: live/0", places[1])
+
+    def test_the_example_of_a_bucket(self):
+        folder = os.path.join(ROOT, "examples", "train-from-bucket")
+        for name in ("train.py", "houses.csv"):
+            with open(os.path.join(folder, name), "rb") as file:
+                self.put_object(name, file.read())
+        with open(folder + ".yaml", encoding="utf-8") as file:
+            text = file.read()
+        for name, value in (("https://s3.example.com", self.s3), ("gpupool-example", BUCKET),
+                            ("your-key", self.credentials["AWS_ACCESS_KEY_ID"]),
+                            ("your-secret", self.credentials["AWS_SECRET_ACCESS_KEY"])):
+            self.assertIn(name, text)
+            text = text.replace(name, value)
+        path = self.folder / "example.yaml"
+        path.write_text(text, encoding="utf-8")
+        self.addCleanup(self.api.delete, "secrets", "bucket", "default")
+        kubectl(self.lab.kubeconfig, "apply", "-f", str(path))
+        job = JobHandle(self.api, "train-from-bucket", "default")
+        status = job.wait_condition("Complete", limit=240)
+        self.assertEqual("Complete", status["results"]["state"], status)
+        report = next(item["message"] for item in status["source"]["items"] if item["path"] == "houses.csv")
+        self.assertIn("rows 301 in, 292 out, 9 dropped", report)
+        files = self.get_objects("models/train-from-bucket")
+        self.assertEqual({"model.pt", "report.json", "manifest.json"}, set(files))
+        self.assertLess(json.loads(files["report.json"])["loss"], 0.3)
 
     def objects_or_none(self, prefix):
         try:

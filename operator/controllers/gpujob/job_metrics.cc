@@ -52,6 +52,25 @@ void JobMetrics::on_status(const api::GpuJob& before, const api::GpuJobStatus& a
     metrics_.counter("gpupool_jobs_finished_total", "Jobs ended, by reason", {{"reason", after.reason}})
         .increment();
   }
+  if (after.source || after.results) on_transfers(was, after);
+}
+
+// Made with their first use, so that nobody else has them.
+void JobMetrics::on_transfers(const api::GpuJobStatus& before, const api::GpuJobStatus& after) {
+  const auto& source = after.source;
+  if (source && (!before.source || before.source->attempt != source->attempt)) {
+    metrics_.counter("gpupool_job_sources_total", "Sources fetched or failed, by state", {{"state", source->state}})
+        .increment();
+    metrics_.counter("gpupool_job_source_bytes_total", "Bytes of sources that one worker of each attempt fetched")
+        .increment(static_cast<double>(source->bytes));
+    metrics_.histogram("gpupool_job_source_seconds", "How long fetching took the slowest worker", seconds_buckets())
+        .observe(static_cast<double>(source->seconds));
+  }
+  const auto& results = after.results;
+  if (results && (!before.results || before.results->attempt != results->attempt)) {
+    metrics_.counter("gpupool_job_results_total", "Results of attempts, by state", {{"state", results->state}})
+        .increment();
+  }
 }
 
 void JobMetrics::add(const api::GpuJob* job, double more) {

@@ -210,6 +210,8 @@ MaybeProblem check_containers(const api::PodTemplate& pod, const api::GpuJobSpec
           return bad_template("spec: environment variable " + env.name + " is set by gpupool");
       }
       for (const auto& mount : container.volume_mounts) {
+        if (is_data_volume(mount.name))
+          return bad_template("spec: the volume " + mount.name + " belongs to gpupool");
         if (mount.mount_path == kLauncherDirectory ||
             mount.mount_path.starts_with(std::string(kLauncherDirectory) + "/")) {
           return bad_template("spec: the mount path " + mount.mount_path + " belongs to gpupool");

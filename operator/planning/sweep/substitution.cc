@@ -53,6 +53,14 @@ std::string substitute(std::string_view text, const ValueOf& value_of) {
   return out;
 }
 
+std::string fill_in(std::string_view text, const ValueOf& value_of) {
+  std::string out;
+  split(
+      text, [&](std::string_view part) { out += part; },
+      [&](std::string_view name) { out += value_of(name).value_or("$(" + std::string(name) + ")"); });
+  return out;
+}
+
 std::string escape_dollars(std::string_view text) {
   std::string out;
   for (const char c : text) {

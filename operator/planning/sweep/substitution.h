@@ -20,6 +20,9 @@ std::vector<std::string> references_in(std::string_view text);
 using ValueOf = std::function<std::optional<std::string>(std::string_view name)>;
 std::string substitute(std::string_view text, const ValueOf& value_of);
 
+// The same for texts that no kubelet sees, in which $$ means nothing: values are put in as they are.
+std::string fill_in(std::string_view text, const ValueOf& value_of);
+
 // Returns the text with each dollar sign doubled.
 std::string escape_dollars(std::string_view text);
 

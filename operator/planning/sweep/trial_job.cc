@@ -2,6 +2,7 @@
 #include "planning/sweep/trial_job.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -60,6 +61,22 @@ void for_each_text(Json& container, const Visit& visit) {
   for (auto& variable : *variables) {
     if (auto* const value = member(variable, "value", Json::value_t::string)) visit(*value);
   }
+}
+
+// Passes each text of a field of the job, at any depth.
+template <class Visit>
+void for_each_data_text(Json& data, const Visit& visit) {
+  if (data.is_string()) return visit(data);
+  if (!data.is_structured()) return;
+  for (auto& part : data) for_each_data_text(part, visit);
+}
+
+// What brings data and takes results: references are replaced in all of their texts.
+constexpr std::array<const char*, 2> kDataFields = {"source", "results"};
+
+// What gpupool-carry replaces in places of results.
+bool is_of_place(const std::string& name) {
+  return name == "job" || name == "namespace" || name == "attempt" || name == "rank";
 }
 
 std::vector<std::string> variables_of(Json& container) {
@@ -135,6 +152,10 @@ std::string trial_job(const api::GpuSweep& sweep, std::int64_t trial, const Tria
     for_each_text(container, [&](Json& text) { text = substitute(text.get<std::string>(), value_of); });
     add_variables(container, trial, parameters);
   });
+  for (const char* field : kDataFields) {
+    if (!spec.contains(field)) continue;
+    for_each_data_text(spec[field], [&](Json& text) { text = fill_in(text.get<std::string>(), value_of); });
+  }
   if (sweep.spec.objective) add_metric(spec, sweep.spec.objective->metric);
   if (sweep.spec.stopping) add_live_steps(spec, *sweep.spec.stopping);
   const Json job = {
@@ -190,6 +211,16 @@ std::optional<api::Problem> check_references(const api::GpuSweepSpec& spec) {
       }
     });
   });
+  for (const char* field : kDataFields) {
+    if (!job.is_object() || !job.contains(field)) continue;
+    for_each_data_text(job[field], [&](const Json& text) {
+      for (const auto& name : references_in(text.get<std::string>())) {
+        if (known.contains(name) || is_of_place(name) || problem) continue;
+        problem = {api::reason::kInvalidSpec,
+                   std::string("spec.job.") + field + ": $(" + name + ") is not a parameter"};
+      }
+    });
+  }
   return problem;
 }
 

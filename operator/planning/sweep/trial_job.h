@@ -25,7 +25,8 @@ std::optional<std::int64_t> trial_of(const api::GpuJob& job, const api::GpuSweep
 bool is_of_earlier_sweep(const api::GpuJob& job, const api::GpuSweep& sweep);
 
 // Returns the GpuJob of a trial as JSON. $(name) is replaced in command, args and values of env of all
-// containers: one argument stays one argument. REQUIRES: the sweep is valid.
+// containers, where one argument stays one argument, and in all texts of source and results. REQUIRES: the
+// sweep is valid.
 std::string trial_job(const api::GpuSweep& sweep, std::int64_t trial, const TrialParameters& parameters);
 
 // Returns a field of spec.job that a GpuJob does not have; empty if there is none. The server would drop it

@@ -65,11 +65,11 @@ class Mounted {
 };
 
 struct AllMounted {
-  Mounted secrets = {kSecretVolumes, "/gpupool/secrets/",
+  Mounted secrets = {kSecretVolumes, "/secrets/",
                      [](const std::string& name) { return Json{{"secret", {{"secretName", name}}}}; }};
-  Mounted config_maps = {kConfigMapVolumes, "/gpupool/config-maps/",
+  Mounted config_maps = {kConfigMapVolumes, "/config-maps/",
                          [](const std::string& name) { return Json{{"configMap", {{"name", name}}}}; }};
-  Mounted claims = {kClaimVolumes, "/gpupool/claims/", [](const std::string& name) {
+  Mounted claims = {kClaimVolumes, "/claims/", [](const std::string& name) {
                       return Json{{"persistentVolumeClaim", {{"claimName", name}}}};
                     }};
 };

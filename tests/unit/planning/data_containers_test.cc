@@ -83,12 +83,12 @@ TEST(DataContainers, SecretsAreMountedOnlyInTheContainersOfGpupool) {
   const auto pod = pod_with(2, kSource, kResults);
   const auto& source = named(pod["initContainers"], kSourceContainer);
   const auto& results = named(pod["containers"], kResultsContainer);
-  EXPECT_TRUE(mounts(source, "/gpupool/secrets/reader"));
-  EXPECT_FALSE(mounts(source, "/gpupool/secrets/writer"));
-  EXPECT_TRUE(mounts(source, "/gpupool/config-maps/scripts"));
-  EXPECT_TRUE(mounts(results, "/gpupool/secrets/writer"));
-  EXPECT_FALSE(mounts(results, "/gpupool/secrets/reader"));
-  EXPECT_TRUE(mounts(results, "/gpupool/claims/models"));
+  EXPECT_TRUE(mounts(source, "/secrets/reader"));
+  EXPECT_FALSE(mounts(source, "/secrets/writer"));
+  EXPECT_TRUE(mounts(source, "/config-maps/scripts"));
+  EXPECT_TRUE(mounts(results, "/secrets/writer"));
+  EXPECT_FALSE(mounts(results, "/secrets/reader"));
+  EXPECT_TRUE(mounts(results, "/claims/models"));
   for (const auto* list : {"containers", "initContainers"}) {
     for (const auto& container : pod[list]) {
       if (container["name"] == kSourceContainer || container["name"] == kResultsContainer) continue;
@@ -137,7 +137,7 @@ TEST(DataContainers, AClaimThatThePodHasAlreadyGetsNoSecondVolume) {
   const auto& pod = made["spec"]["template"]["spec"];
   EXPECT_THAT(names_of(pod["volumes"]), Not(Contains("gpupool-claim-0")));
   EXPECT_THAT(named(pod["containers"], kResultsContainer)["volumeMounts"],
-              Contains(Json{{"name", "mine"}, {"mountPath", "/gpupool/claims/models"}}));
+              Contains(Json{{"name", "mine"}, {"mountPath", "/claims/models"}}));
 }
 
 // A kubelet keeps 12 KiB of termination messages for all containers of a pod.

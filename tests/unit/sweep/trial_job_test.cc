@@ -47,6 +47,20 @@ TEST_F(TrialJobTest, BelongsToTheSweep) {
                                                        {"blockOwnerDeletion", true}}}));
 }
 
+TEST_F(TrialJobTest, ParametersAreFilledInInSourceAndResults) {
+  sweep_.spec.job.text = R"x({"pool":"lab","template":{"spec":{"containers":[{"name":"train"}]}},
+    "source":{"items":[{"path":"$(lr)/a","s3":{"bucket":"abc","key":"sets/$(lr).csv"}}]},
+    "results":[{"from":"/gpupool/work/out","to":{"s3":{"bucket":"abc","prefix":"$(lr)/$(job)/$(trial)/$(rank)"}}}]})x";
+  EXPECT_EQ(problem(), "");
+  const auto spec = job({{"lr", "$1"}})["spec"];
+  EXPECT_EQ(spec["source"]["items"][0]["path"], "$1/a");
+  EXPECT_EQ(spec["source"]["items"][0]["s3"]["key"], "sets/$1.csv") << "no kubelet expands it";
+  EXPECT_EQ(spec["results"][0]["to"]["s3"]["prefix"], "$1/$(job)/3/$(rank)")
+      << "gpupool-carry replaces the others";
+  sweep_.spec.job.text.replace(sweep_.spec.job.text.find("sets/$(lr)"), 10, "sets/$(xy)");
+  EXPECT_THAT(problem(), HasSubstr("spec.job.source: $(xy) is not a parameter"));
+}
+
 TEST_F(TrialJobTest, IsRecognizedByItsController) {
   auto one = test::make_trial(sweep_, 3);
   EXPECT_EQ(trial_of(one, sweep_), 3);
