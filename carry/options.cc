@@ -51,6 +51,10 @@ std::variant<Command, int> parse_options(int argc, const char* const* argv) {
       ->capture_default_str();
 
   PushOptions push;
+  push.work = api::kWorkDirectory;
+  push.launcher = kLauncherDirectory;
+  push.claims = kClaimsDirectory;
+  push.secrets = kSecretsDirectory;
   std::string results;
   std::string pod;
   auto* pushing = app.add_subcommand("push", "Put the results of a worker away, at its end and before");
@@ -64,6 +68,10 @@ std::variant<Command, int> parse_options(int argc, const char* const* argv) {
   pushing->add_option("--report-bytes", push.report_bytes, "The most bytes of the report");
   pushing->add_option("--termination-log", push.termination_log, "Where the report goes")
       ->capture_default_str();
+  pushing->add_option("--work", push.work, "The directory of the files")->capture_default_str();
+  pushing->add_option("--launcher", push.launcher, "The directory of gpupool-launch")->capture_default_str();
+  pushing->add_option("--claims", push.claims, "One directory for each claim")->capture_default_str();
+  pushing->add_option("--secrets", push.secrets, "One directory for each Secret")->capture_default_str();
   pushing->add_flag("--hold", push.hold,
                     "Started again, wait before the end: the pod restarts its containers");
   try {

@@ -15,7 +15,6 @@
 #include "push/hold_report.h"
 #include "push/push_results.h"
 #include "push/worker_end.h"
-#include "reporting/places.h"
 #include "reporting/report_json.h"
 #include "reporting/termination_log.h"
 
@@ -37,9 +36,9 @@ class Push {
       : options_(options), clock_(clock), stop_(std::move(stop)), began_(clock.now()) {
     for (const auto& result : options.results) {
       entries_.emplace_back(
-          result, options.names, api::kWorkDirectory,
+          result, options.names, options.work,
           [&options, &result, &clock] {
-            return make_target(result, options.names, kClaimsDirectory, kSecretsDirectory, clock);
+            return make_target(result, options.names, options.claims, options.secrets, clock);
           },
           clock);
     }
@@ -84,8 +83,8 @@ class Push {
   // The end of the command; nothing if the pod is over before.
   std::optional<WorkerEnd> await_end() {
     if (!any_wanted()) return WorkerEnd{};
-    WorkerWatch watch(kLauncherDirectory);
-    base::DirectoryWatch changes(kLauncherDirectory, base::Log(base::LogLevel::kError));
+    WorkerWatch watch(options_.launcher);
+    base::DirectoryWatch changes(options_.launcher, base::Log(base::LogLevel::kError));
     std::optional<base::SteadyTime> last_moment;
     for (;;) {
       if (auto end = watch.look(clock_.now())) return end;
@@ -141,13 +140,14 @@ class Push {
 }  // namespace
 
 int push_results(const PushOptions& options, base::Clock& clock, std::stop_token stop) {
-  if (repeat_report(options.termination_log)) {
-    if (options.hold) hold_report(clock, stop);
+  if (repeat_report(options.launcher, options.termination_log)) {
+    if (options.hold) hold_report(options.launcher, clock, stop);
     return 0;
   }
   const auto text = to_json(Push(options, clock, stop).run(), options.report_bytes);
   std::fprintf(stdout, "%s\n", text.c_str());
-  for (const auto& done : {store_report(text), write_termination_log(options.termination_log, text)}) {
+  for (const auto& done :
+       {store_report(options.launcher, text), write_termination_log(options.termination_log, text)}) {
     if (!done) std::fprintf(stderr, "gpupool-carry: %s\n", done.error().message.c_str());
   }
   return 0;

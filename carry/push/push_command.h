@@ -20,6 +20,10 @@ struct PushOptions {
   std::size_t report_bytes = 3072;
   bool hold = false;  // the pod restarts its containers: repeat the report
   std::string termination_log = "/dev/termination-log";
+  std::string work;      // the directory that api::kWorkDirectory stands for
+  std::string launcher;  // the directory of gpupool-launch, which the pod keeps; also for our state
+  std::string claims;    // one directory for each claim
+  std::string secrets;   // one directory for each Secret
 };
 
 // Puts the results of a worker away (docs/data.md#results): waits for the end of its command, or for a stop

@@ -104,13 +104,13 @@ sleep 2
     def test_what_cannot_be_fetched_is_said_at_once(self):
         self.secret("wrong", AWS_ACCESS_KEY_ID=self.credentials["AWS_ACCESS_KEY_ID"], AWS_SECRET_ACCESS_KEY="no")
         self.secret("bucket", **self.credentials)
-        (self.folder / "web" / "a").write_text("a", encoding="utf-8")
+        (self.folder / "web" / "a").write_text("aaaa", encoding="utf-8")
         message = self.fails("denied", {"s3": self.s3_location(prefix="set"), "secret": "wrong"}, "SourceDenied")
         self.assertIn("x: ", message)
         self.fails("empty", {"s3": self.s3_location(prefix="nothing/here"), "secret": "bucket"}, "SourceNotFound")
         self.fails("gone", {"http": {"url": f"{self.web}/gone"}}, "SourceNotFound")
         self.fails("other", {"http": {"url": f"{self.web}/a"}, "sha256": sha256("b")}, "SourceMismatch")
-        self.fails("large", {"http": {"url": f"{self.web}/a"}}, "SourceTooLarge", sizeLimit="0.5")
+        self.fails("large", {"http": {"url": f"{self.web}/a"}}, "SourceTooLarge", sizeLimit="3")
         self.fails("no-archive", {"http": {"url": f"{self.web}/a"}, "unpack": True}, "SourceInvalid")
 
     def test_results_of_a_job_that_is_deleted_within_its_grace(self):

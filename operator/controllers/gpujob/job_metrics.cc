@@ -59,16 +59,22 @@ void JobMetrics::on_status(const api::GpuJob& before, const api::GpuJobStatus& a
 void JobMetrics::on_transfers(const api::GpuJobStatus& before, const api::GpuJobStatus& after) {
   const auto& source = after.source;
   if (source && (!before.source || before.source->attempt != source->attempt)) {
-    metrics_.counter("gpupool_job_sources_total", "Sources fetched or failed, by state", {{"state", source->state}})
+    metrics_
+        .counter("gpupool_job_sources_total", "Sources fetched or failed, by state",
+                 {{"state", source->state}})
         .increment();
-    metrics_.counter("gpupool_job_source_bytes_total", "Bytes of sources that one worker of each attempt fetched")
+    metrics_
+        .counter("gpupool_job_source_bytes_total", "Bytes of sources that one worker of each attempt fetched")
         .increment(static_cast<double>(source->bytes));
-    metrics_.histogram("gpupool_job_source_seconds", "How long fetching took the slowest worker", seconds_buckets())
+    metrics_
+        .histogram("gpupool_job_source_seconds", "How long fetching took the slowest worker",
+                   seconds_buckets())
         .observe(static_cast<double>(source->seconds));
   }
   const auto& results = after.results;
   if (results && (!before.results || before.results->attempt != results->attempt)) {
-    metrics_.counter("gpupool_job_results_total", "Results of attempts, by state", {{"state", results->state}})
+    metrics_
+        .counter("gpupool_job_results_total", "Results of attempts, by state", {{"state", results->state}})
         .increment();
   }
 }

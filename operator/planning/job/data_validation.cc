@@ -197,6 +197,13 @@ Why check_result(const api::JobResult& result, std::int64_t workers) {
   return {};
 }
 
+std::string place_of(const api::ResultTarget& to) {
+  auto place = to.s3 ? to.s3->endpoint + " " + to.s3->bucket + " " + to.s3->prefix
+                     : to.volume->claim_name + " " + to.volume->path;
+  while (place.ends_with('/')) place.pop_back();
+  return place;
+}
+
 Why check_results(const base::json::RawJson& text, std::int64_t workers) {
   const auto results = base::json::read<std::vector<api::JobResult>>(text.text);
   if (!results) return ": " + results.error().message;
@@ -204,6 +211,11 @@ Why check_results(const base::json::RawJson& text, std::int64_t workers) {
   for (std::size_t i = 0; i < results->size(); ++i) {
     if (auto why = check_result((*results)[i], workers); !why.empty())
       return "[" + std::to_string(i) + "]: " + why;
+    for (std::size_t k = 0; k < i; ++k) {
+      if (place_of((*results)[i].to) == place_of((*results)[k].to))
+        return "[" + std::to_string(i) + "]: to is the place of [" + std::to_string(k) +
+               "]: each needs its own, for its manifest.json";
+    }
   }
   return {};
 }

@@ -104,6 +104,9 @@ TEST(DataValidation, NamesTheFieldOfWrongResults) {
   EXPECT_THAT(problem_of("", R"([{"from":"/etc",)" + to + "}]"), HasSubstr("spec.results[0]: from"));
   EXPECT_THAT(problem_of("", R"([{"from":"/gpupool/work/../x",)" + to + "}]"), HasSubstr("from must not"));
   EXPECT_THAT(problem_of_result(R"("to":{})"), HasSubstr("to needs either"));
+  EXPECT_THAT(problem_of("", R"([{"from":"/gpupool/work/a","to":{"s3":{"bucket":"runs","prefix":"x"}}},)"
+                             R"({"from":"/gpupool/work/b","to":{"s3":{"bucket":"runs","prefix":"x/"}}}])"),
+              HasSubstr("to is the place of [0]"));
   EXPECT_THAT(problem_of_result(R"("to":{"volume":{"claimName":"m","path":"../x"}})"),
               HasSubstr("to.volume.path"));
   EXPECT_THAT(problem_of_result(to + R"(,"ranks":[4])"), HasSubstr("no rank 4"));
