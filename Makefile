@@ -43,6 +43,7 @@ bench-smoke: build
 
 soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; SEED=s
 	@cmake --build --preset release --target gpupool-operator-faults
+	@FETCH_KILLS=100 tests/data/run test_fetch_kills
 	@tests/faults/run --soak --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES))
 
 fuzz: deps ## fuzz each parser for SECONDS=n (60), one after the other

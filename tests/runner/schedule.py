@@ -14,7 +14,7 @@ from tests.runner.steps import STEPS, Run, fixed_addresses
 # chains share no cluster.
 SANITIZERS = ("asan", "tsan")
 COMPILE = ("build", "format", "layers", "tidy", "unit")  # leave no processor idle
-BESIDE = ((("crds", "deploy"), ("health",)), (("faults",), ("bench",)), (("install",), ("demo",)),
+BESIDE = ((("crds", "deploy"), ("health",)), (("faults",), ("bench",)), (("install",), ("demo", "data")),
           (SANITIZERS, ("cluster",)))
 
 

@@ -127,6 +127,12 @@ def images(run: Run) -> None:
         _program(run, "images", "tests/images/run")
 
 
+def data(run: Run) -> None:
+    """gpupool-carry with servers of S3 and git, and pandas beside it"""
+    if _build(run, "release", ["all"], count=False):
+        _program(run, "data", "tests/data/run")
+
+
 def install(run: Run) -> None:
     """the chart on a cluster with nodes: installed, used, upgraded, removed"""
     if _build(run, "release", ["all"], count=False):
@@ -166,7 +172,8 @@ def cluster(run: Run) -> None:
 STEPS: dict[str, Callable[[Run], None]] = {
     "build": release, "format": format_check, "layers": layers, "tidy": tidy, "unit": unit,
     "integration": integration, "crds": crds, "deploy": deploy, "health": health, "operator": operator,
-    "faults": faults, "bench": bench, "e2e": e2e, "preflight": preflight, "images": images, "install": install,
+    "faults": faults, "bench": bench, "e2e": e2e, "preflight": preflight, "images": images, "data": data,
+    "install": install,
     "demo": demo, "asan": asan, "tsan": tsan, "cluster": cluster}
 
 
