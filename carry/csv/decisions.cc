@@ -46,7 +46,13 @@ class Decider {
       return {};
     }
     if (rule == MissingRule::kMode) return fill_mode();
-    fill_number(rule == MissingRule::kMean ? facts_.sum.mean() : survey_.median(column_));
+    const double number = rule == MissingRule::kMean ? facts_.sum.mean() : survey_.median(column_);
+    if (std::isnan(number)) {
+      decision_.note =
+          std::string(rule_word(rule)) + " of both infinities is no number: missing values are kept";
+      return {};
+    }
+    fill_number(number);
     return {};
   }
 

@@ -121,6 +121,16 @@ TEST(IngestRules, RulesForNumbersLeaveTextsAlone) {
   EXPECT_EQ(column(*report, "n").note, "");
 }
 
+TEST(IngestRules, AMeanThatIsNoNumberIsNotWritten) {
+  const CsvFolder folder;
+  const auto report =
+      folder.ingest("a,b\ninf,1\n-inf,2\nNA,3\n",
+                    R"({"missing":{"default":"Mean"},"clip":{"default":{"upperQuantile":"0.6"}}})");
+  ASSERT_TRUE(report);
+  EXPECT_EQ(folder.read("clean.csv"), "a,b\ninf,1\n-inf,2\nNA,2.2\n");
+  EXPECT_EQ(column(*report, "a").note, "Mean of both infinities is no number: missing values are kept");
+}
+
 TEST(IngestRules, ClipsAfterImputing) {
   const CsvFolder folder;
   const auto report = folder.ingest("a,b\n-5,1\n1,2\n2.0,3\n30,NA\nNA,5\n",
