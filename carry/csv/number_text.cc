@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "csv/number_text.h"
 
-#include <strings.h>
-
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -91,7 +90,8 @@ NumberKind read_long_integer(std::string_view text, const Decimal& decimal, doub
 NumberKind read_infinity(const Decimal& decimal, double& value) {
   const std::string_view text(decimal.begin, static_cast<std::size_t>(decimal.end - decimal.begin));
   const auto is = [text](std::string_view word) {
-    return text.size() == word.size() && ::strncasecmp(text.data(), word.data(), word.size()) == 0;
+    return std::equal(text.begin(), text.end(), word.begin(), word.end(),
+                      [](char a, char b) { return a == b || a == b - 'a' + 'A'; });
   };
   if (!is("inf") && !is("infinity")) return NumberKind::kNone;
   value = decimal.with_sign(std::numeric_limits<double>::infinity());
@@ -141,8 +141,9 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
   text = trimmed(text);
   if (text.size() > 1 && text.front() == '+' && digit_of(text[1]) < 10) text.remove_prefix(1);
   std::int64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, code] = std::from_chars(text.data(), end, value);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [at, code] = std::from_chars(begin, end, value);
   if (code != std::errc() || at != end) return std::nullopt;
   return value;
 }

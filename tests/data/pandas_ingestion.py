@@ -82,8 +82,8 @@ def _fill(series: Frame, rule: str, missing: dict[str, Any], name: str) -> Union
     return series
 
 
-def _clip(series: Frame, bounds: Optional[dict[str, str]]) -> Frame:
-    if not bounds or not pd.api.types.is_numeric_dtype(series) or not series.notna().any():
+def _clip(series: Frame, bounds: dict[str, str]) -> Frame:
+    if not pd.api.types.is_numeric_dtype(series) or not series.notna().any():
         return series
 
     def bound(number: str, quantile: str) -> Optional[float]:
@@ -105,7 +105,7 @@ def pandas_result(file: CsvFile) -> Union[Result, str]:
         filled = _fill(read[name], _rule(file.rules["missing"], name), file.rules["missing"], name)
         if isinstance(filled, str):
             return filled
-        written[name] = _clip(filled, clip["columns"].get(name, clip.get("default")))
+        written[name] = _clip(filled, clip["columns"].get(name, clip.get("default", {})))
         if name in clip["columns"] and not pd.api.types.is_numeric_dtype(filled):
             return "only numbers are clipped"
     return Result(texts, read, written, len(file.rows) - len(read))
