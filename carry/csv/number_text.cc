@@ -101,7 +101,8 @@ NumberKind read_infinity(const Decimal& decimal, double& value) {
 }  // namespace
 
 NumberKind parse_number(std::string_view text, double& value) {
-  text = trimmed(text);
+  if (text.empty()) return NumberKind::kNone;
+  if (text.front() <= ' ' || text.back() <= ' ') text = trimmed(text);
   const char* at = text.data();
   const char* const end = at + text.size();
   if (at == end) return NumberKind::kNone;

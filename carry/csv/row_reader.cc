@@ -122,8 +122,8 @@ RowReader::Step RowReader::scan_quoted(const char* quote) {
   doubled_ = false;
   for (;;) {
     const char* const at = next_mark();
-    // The byte after the last one tells what CR and quotes mean.
-    if (!window_.at_end() && (at == end_ || at + 1 == end_)) return Step::kMore;
+    // A mark whose next byte is not there yet is misread, and read again with the row.
+    if (at == end_ && !window_.at_end()) return Step::kMore;
     if (at == end_) {
       failure_ = {FailureKind::kInvalid, source_->name() + ": the quote that line " + std::to_string(opened) +
                                              " opens is never closed"};

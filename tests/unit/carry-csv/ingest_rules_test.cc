@@ -92,6 +92,11 @@ TEST(IngestRules, ImputesFromTheRowsThatAreKept) {
   EXPECT_EQ(with("Drop"), "k,v\n1,1\n1,2\n1,6\n1,1\n");
 }
 
+TEST(IngestRules, AMeanKeepsWhatRoundingLoses) {
+  EXPECT_EQ(CsvFolder().cleaned("a\n1e16\n0.75\n-1e16\nNA\n", R"({"missing":{"default":"Mean"}})"),
+            "a\n1e16\n0.75\n-1e16\n0.25\n");
+}
+
 TEST(IngestRules, TypeFollowsWhatIsImputed) {
   const auto type_with = [](const std::string& rules) {
     return column(*CsvFolder().ingest("v,w\n1,1\nNA,1\n3,1\n4,1\n", rules), "v").type;
