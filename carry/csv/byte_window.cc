@@ -64,7 +64,8 @@ Outcome<void> ByteWindow::more(const char* keep) {
   checked_ -= std::min(checked_, kept_from);
   begin_ = 0;
   end_ = kept;
-  if (bytes_.size() - kPadding - kept < kBlock) bytes_.resize(bytes_.size() + std::max(kept, kBlock));
+  if (bytes_.size() - kPadding - kept < kBlock)
+    bytes_.resize(std::min(2 * bytes_.size(), kMaxKept + kBlock + kPadding));
   const auto got = read_at(*source_, offset_, bytes_.data() + end_, kBlock);
   if (!got) return tl::unexpected(got.error());
   const bool first = offset_ == 0;

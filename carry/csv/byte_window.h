@@ -16,8 +16,9 @@ namespace gpupool::carry::csv {
 // thread-safe.
 class ByteWindow {
  public:
-  static constexpr std::size_t kBlock = 256UL * 1024;  // how much is read at a time
-  static constexpr std::size_t kPadding = 64;          // zeros after the end
+  static constexpr std::size_t kBlock = 256UL * 1024;          // how much is read at a time
+  static constexpr std::size_t kMaxKept = 16UL * 1024 * 1024;  // bytes that may stay meanwhile
+  static constexpr std::size_t kPadding = 64;                  // zeros after the end
 
   // check_text: whether NUL bytes and what is no UTF-8 are refused. `source` must outlive the window.
   ByteWindow(const SourceFile& source, bool check_text, std::stop_token stop);
@@ -28,7 +29,7 @@ class ByteWindow {
   bool at_end() const { return at_end_; }  // of the file
 
   // Drops what is before `keep` and reads the next block, if there is one; else at_end() is true from now on.
-  // Errors: kInvalid for bad text, kStopped.
+  // Errors: kInvalid for bad text, kStopped. REQUIRES: at most kMaxKept bytes are kept.
   Outcome<void> more(const char* keep);
 
  private:

@@ -45,7 +45,10 @@ class Decider {
       decision_.note = "no row has a value: missing values are kept";
       return {};
     }
-    if (rule == MissingRule::kMode) return fill_mode();
+    if (rule == MissingRule::kMode) {
+      fill_mode();
+      return {};
+    }
     const double number = rule == MissingRule::kMean ? facts_.sum.mean() : survey_.median(column_);
     if (std::isnan(number)) {
       decision_.note =
@@ -67,20 +70,17 @@ class Decider {
     return {};
   }
 
-  Outcome<void> fill_mode() {
-    if (!survey_.mode_is_known(column_))
-      return refuse("has too many different values for Mode; name another rule for it in missing.columns");
+  void fill_mode() {
     const auto& mode = survey_.mode(column_);
     if (is_text()) {
       decision_.fills = true;
       decision_.fill = mode;
-      return {};
+      return;
     }
     double number = 0;
     parse_number(mode, number);
     fill_number(number);
     if (const auto exact = parse_integer(mode)) decision_.fill = std::to_string(*exact);
-    return {};
   }
 
   void fill_number(double number) {

@@ -35,8 +35,8 @@ struct ColumnDecision {
   }
 };
 
-// Decides for all columns. kInvalid: a rule that does not fit the type that was found, bounds that cross, or
-// a Mode of too many different values; `file` is named. REQUIRES: survey.more() returned false.
+// Decides for all columns. kInvalid: a rule that does not fit the type that was found, or bounds that cross;
+// `file` is named. REQUIRES: survey.more() returned false, and no column is without a mode.
 Outcome<std::vector<ColumnDecision>> decide(const Rules& rules, const Survey& survey,
                                             const std::string& file);
 

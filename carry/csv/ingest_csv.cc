@@ -42,17 +42,7 @@ class Ingestion {
     if (survey_->rows() == 0)
       return failed(FailureKind::kInvalid, source_.name() + ": has a header and no rows");
     if (survey_->kept() == 0) return failed(FailureKind::kInvalid, all_dropped());
-    while (survey_->more()) {
-      auto again = reader(rules_.columns.size(), false);
-      if (auto read = skip_header(again).and_then([&] {
-            return each(again, [this](const csv::RowReader& row) {
-              return survey_->add_again(row), Outcome<void>();
-            });
-          });
-          !read)
-        return read;
-    }
-    return {};
+    return read_again();
   }
 
   Outcome<CsvReport> write(OutputFile& to) {
@@ -77,6 +67,21 @@ class Ingestion {
   }
 
  private:
+  Outcome<void> read_again() {
+    for (;;) {
+      const bool more = survey_->more();
+      if (const auto column = survey_->without_mode())
+        return failed(FailureKind::kInvalid,
+                      source_.name() + ": column " + rules_.columns[*column].name +
+                          ": has too many different values for Mode; name another rule "
+                          "for it in missing.columns");
+      if (!more) return {};
+      auto rows = reader(rules_.columns.size(), false);
+      const auto add = [this](const csv::RowReader& row) { return survey_->add_again(row), Outcome<void>(); };
+      if (auto read = skip_header(rows).and_then([&] { return each(rows, add); }); !read) return read;
+    }
+  }
+
   csv::RowReader reader(std::size_t max_fields, bool check_text) {
     ++passes_;
     return {source_, delimiter_, max_fields, check_text, stop_};

@@ -29,7 +29,7 @@ Rewriter::Rewriter(const Rules& rules, const std::vector<ColumnDecision>& decisi
         {with_quotes(decision.fill), with_quotes(decision.lower_text), with_quotes(decision.upper_text)});
   }
   replacements_.reserve(busy_.size());
-  out_.reserve(kOutput + kOutput / 4);
+  out_.reserve(kOutput);
 }
 
 // A line that looks empty is skipped by those who read it.
@@ -49,13 +49,13 @@ std::string Rewriter::with_quotes(std::string_view text) const {
 Outcome<void> Rewriter::write_header() {
   for (std::size_t i = 0; i < rules_->columns.size(); ++i) {
     const auto& name = rules_->columns[i].name;
-    if (i > 0) out_ += delimiter_;
+    if (i > 0) append({&delimiter_, 1});
     // At the beginning of a file it would be dropped.
-    out_ += i == 0 && name.starts_with(kOrderMark) && !needs_quotes(name) ? "\"" + name + "\""
-                                                                          : with_quotes(name);
+    const bool mark = i == 0 && name.starts_with(kOrderMark) && !needs_quotes(name);
+    append(mark ? "\"" + name + "\"" : with_quotes(name));
   }
-  out_ += '\n';
-  return flush();
+  append("\n");
+  return finish();
 }
 
 Outcome<void> Rewriter::add(const RowReader& row) {
@@ -67,8 +67,8 @@ Outcome<void> Rewriter::add(const RowReader& row) {
   } else {
     append_parsed(row);
   }
-  out_ += '\n';
-  return out_.size() < kOutput ? Outcome<void>() : flush();
+  append("\n");
+  return written_;
 }
 
 void Rewriter::find_replacements(const RowReader& row) {
@@ -105,37 +105,51 @@ void Rewriter::append_plain(const RowReader& row) {
   const char* from = row.raw().data();
   for (const auto& [column, text] : replacements_) {
     const auto& field = row.fields()[column];
-    out_.append(from, field.begin);
-    out_ += *text;
+    append({from, static_cast<std::size_t>(field.begin - from)});
+    append(*text);
     from = field.begin + field.size;
   }
-  out_.append(from, row.raw().data() + row.raw().size());
+  append(row.raw().substr(static_cast<std::size_t>(from - row.raw().data())));
 }
 
 void Rewriter::append_parsed(const RowReader& row) {
   auto replacement = replacements_.begin();
   for (std::size_t i = 0; i < row.fields().size(); ++i) {
-    if (i > 0) out_ += delimiter_;
+    if (i > 0) append({&delimiter_, 1});
     if (replacement != replacements_.end() && replacement->column == i) {
-      out_ += *replacement->text;
+      append(*replacement->text);
       ++replacement;
       continue;
     }
     const auto text = row.fields()[i].text(scratch_);
     if (needs_quotes(text)) {
-      out_ += with_quotes(text);
+      append(with_quotes(text));
     } else {
-      out_ += text;
+      append(text);
     }
   }
 }
 
-Outcome<void> Rewriter::flush() {
-  auto written = to_->write(out_);
-  out_.clear();
-  return written;
+// The first failure stays in written_.
+void Rewriter::append(std::string_view text) {
+  if (out_.size() + text.size() > kOutput) {
+    flush();
+    if (text.size() > kOutput) {
+      if (written_) written_ = to_->write(text);
+      return;
+    }
+  }
+  out_ += text;
 }
 
-Outcome<void> Rewriter::finish() { return flush(); }
+void Rewriter::flush() {
+  if (written_) written_ = to_->write(out_);
+  out_.clear();
+}
+
+Outcome<void> Rewriter::finish() {
+  flush();
+  return written_;
+}
 
 }  // namespace gpupool::carry::csv

@@ -50,7 +50,8 @@ class Rewriter {
   void find_replacements(const RowReader& row);
   void append_plain(const RowReader& row);
   void append_parsed(const RowReader& row);
-  Outcome<void> flush();
+  void append(std::string_view text);
+  void flush();
   std::string with_quotes(std::string_view text) const;
   bool needs_quotes(std::string_view text) const;
 
@@ -64,6 +65,7 @@ class Rewriter {
   std::vector<ColumnChanges> changes_;
   std::vector<Replacement> replacements_;  // of the row, ascending
   std::string out_;
+  Outcome<void> written_;
   std::string scratch_;
   std::int64_t rows_ = 0;
 };

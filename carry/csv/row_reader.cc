@@ -42,7 +42,7 @@ RowStatus RowReader::next() {
 }
 
 bool RowReader::read_more() {
-  if (end_ - row_ > kMaxRow) {
+  if (static_cast<std::size_t>(end_ - row_) > ByteWindow::kMaxKept) {
     failure_ = {FailureKind::kInvalid, source_->name() + ": line " + std::to_string(line_) +
                                            ": a row of more than 16 MiB; is a quote not closed?"};
     return false;

@@ -27,13 +27,11 @@ struct Field {
   std::string_view undoubled(std::string& scratch) const;
 };
 
-inline constexpr std::ptrdiff_t kMaxRow = 16L * 1024 * 1024;  // bytes
-
 enum class RowStatus { kRow, kEnd, kFailed };
 
 // Splits a file into rows and fields (RFC 4180). A line ends with LF, CRLF or CR. As in pandas, lines that
 // are empty or have only spaces and tabs are no rows, and a quote within a field that does not begin with one
-// is a letter like others. A row of more than kMaxRow is kInvalid. Not thread-safe.
+// is a letter like others. A row of more than 16 MiB is kInvalid. Not thread-safe.
 class RowReader {
  public:
   // max_fields: fields beyond are counted and not kept. `source` must outlive the reader.

@@ -188,6 +188,13 @@ void Survey::look_for_modes() {
   }
 }
 
+std::optional<std::size_t> Survey::without_mode() const {
+  const auto found = std::find_if(again_.begin(), again_.end(), [this](std::size_t i) {
+    return slots_[i].mode != kNone && modes_.gave_up(slots_[i].mode);
+  });
+  return found == again_.end() ? std::nullopt : std::optional(*found);
+}
+
 double Survey::median(std::size_t column) const {
   const auto& values = facts_[column].values;
   const double low = numbers_.at(slots_[column].numbers, (values - 1) / 2);

@@ -16,7 +16,7 @@
 
 namespace gpupool::carry::csv {
 
-inline constexpr std::size_t kNumbersMemory = 32UL * 1024 * 1024;  // bytes that OrderStatistics may take
+inline constexpr std::size_t kNumbersMemory = 24UL * 1024 * 1024;  // bytes that OrderStatistics may take
 inline constexpr std::size_t kModesMemory = 8UL * 1024 * 1024;     // and ModeCounts
 
 // What one column holds. Types are found from all rows with the right number of fields, all else from the
@@ -51,8 +51,10 @@ class Survey {
   const ColumnFacts& facts(std::size_t column) const { return facts_[column]; }
   // Of the values; a column without one is of numbers, unless a constant is a text.
   ColumnType type(std::size_t column) const;
-  // REQUIRES: the rule of the column is Mode, and more() returned false.
-  bool mode_is_known(std::size_t column) const { return !modes_.gave_up(slots_[column].mode); }
+  // After more(): a column whose mode is wanted and cannot be found, because it has too many different
+  // values.
+  std::optional<std::size_t> without_mode() const;
+  // REQUIRES: the rule of the column is Mode, it misses values, and more() returned false.
   const std::string& mode(std::size_t column) const { return modes_.mode(slots_[column].mode); }
   // The median and quantiles of a column that wants them, of its values before imputing; REQUIRES: it has
   // values, and more() returned false. filled: how many missing values take the value `fill` and count as

@@ -24,7 +24,7 @@ class Surveyed {
     EXPECT_TRUE(make_rules(spec, *read_header(first, "a.csv"), rules_));
     survey_.emplace(rules_, numbers, modes);
     while (first.next() == RowStatus::kRow) survey_->add(first);
-    while (survey_->more()) {
+    while (survey_->more() && !survey_->without_mode()) {
       ++readings_;
       RowReader again(source, ',', kMaxColumns, true, {});
       again.next();
@@ -64,6 +64,15 @@ TEST(Survey, FindsTheSameInLittleMemory) {
   EXPECT_EQ(roomy.survey().mode(2), narrow.survey().mode(2));
   for (const double q : {0.05, 0.95})
     EXPECT_EQ(roomy.survey().quantile(1, q, 31, 7.5), narrow.survey().quantile(1, q, 31, 7.5));
+}
+
+TEST(Survey, SaysWhichModeCannotBeFound) {
+  std::string text = "few,many,whole\n,NA,1\n";
+  for (int i = 0; i < 3000; ++i) text += "x,v" + std::to_string(i) + "," + std::to_string(i) + "\n";
+  api::CsvIngestion spec;
+  spec.missing.default_rule = "Mode";
+  EXPECT_EQ(Surveyed(text, spec, 1000, 3000).survey().without_mode(), 1U);
+  EXPECT_EQ(Surveyed(text, spec, 1000, kModesMemory).survey().without_mode(), std::nullopt);
 }
 
 RC_GTEST_PROP(SurveyProperty, QuantilesAreOfTheColumnAfterImputing, ()) {
