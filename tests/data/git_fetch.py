@@ -308,6 +308,10 @@ class Servers(GitCase):
         self.server.statuses, self.server.retry_after = [429], "3600"
         self.refused("unavailable", "answers with status 429; given up after 1 tries", MISSING)
 
+    def test_an_answer_without_its_end_is_told(self) -> None:
+        commit, self.server.end_after = self.usual(), 200
+        self.refused("unavailable", "ends within its pack; given up after 1 tries", commit, deadlineMs=1_000, waitMs=2_000)
+
     def test_nobody_listens(self) -> None:
         with GitServer(self.folder / "served") as gone:
             url = gone.url("r.git")
