@@ -19,10 +19,11 @@ struct Key {
 
 struct SignedRequest {
   std::string method;
-  std::string path;             // as in the URL, percent-encoded
-  std::string query;            // as in the URL, percent-encoded
-  std::vector<Header> headers;  // those to sign, `host` and `x-amz-date` among them; in any order and case
-  std::string payload_hash;     // SHA-256 in hex, or UNSIGNED-PAYLOAD
+  std::string path = {};   // as in the URL, percent-encoded
+  std::string query = {};  // as in the URL, percent-encoded
+  std::vector<Header> headers =
+      {};                         // those to sign, `host` and `x-amz-date` among them; in any order and case
+  std::string payload_hash = {};  // SHA-256 in hex, or UNSIGNED-PAYLOAD
 };
 
 struct Scope {
