@@ -7,6 +7,7 @@
 #include "transfer/refusal.h"
 #include "transfer/url.h"
 #include "transfer/validators.h"
+#include "transfer/write_behind.h"
 
 namespace gpupool::carry {
 namespace {
@@ -50,6 +51,7 @@ class Fetch final : public BodySink {
   Outcome<void> begin_anew(const std::string& why);
   tl::unexpected<Failure> fail(FailureKind kind, const std::string& why);
 
+  // Not while a body comes, when writer_ has the file.
   std::int64_t size() const { return file_ ? file_->size() : 0; }
   bool whole() const { return size() > 0 && size() == total_; }
   bool fixed_version() const { return !wanted_.sha256.empty() || !wanted_.etag.empty(); }
@@ -63,6 +65,8 @@ class Fetch final : public BodySink {
   const std::stop_token& stop_;
 
   std::optional<OutputFile> file_;
+  WriteBehind writer_;
+  std::int64_t received_ = 0;  // bytes of the object so far; those in writer_ count too
   std::string version_;
   std::string validator_;  // of the bytes in file_; empty: not known
   std::int64_t total_;     // of the object; -1: not known
@@ -136,6 +140,10 @@ Outcome<void> Fetch::one_try() {
   if (total_ >= 0 && size() > total_)
     if (auto emptied = file_->restart(); !emptied) return emptied;
   auto answer = ask(conditions());
+  if (auto drained = writer_.drain(); !drained) {
+    named_ = true;
+    return drained;
+  }
   if (!answer) return tl::unexpected(answer.error());
   return judge(*answer);
 }
@@ -230,7 +238,9 @@ Outcome<void> Fetch::begin(const HttpAnswer& head) {
   const std::string& etag = head.header("etag");
   if (!wanted_.etag.empty() && !etag.empty() && !same_etag(etag, wanted_.etag))
     return fail(FailureKind::kMismatch, "the object changed while it was read");
-  return head.status == 206 ? begin_rest(head) : begin_whole(head);
+  auto begun = head.status == 206 ? begin_rest(head) : begin_whole(head);
+  received_ = size();
+  return begun;
 }
 
 Outcome<void> Fetch::begin_whole(const HttpAnswer& head) {
@@ -296,10 +306,13 @@ Outcome<void> Fetch::begin_anew(const std::string& why) {
 }
 
 Outcome<void> Fetch::piece(std::string_view bytes) {
-  if (total_ >= 0 && static_cast<std::int64_t>(bytes.size()) > total_ - size())
+  received_ += static_cast<std::int64_t>(bytes.size());
+  if (total_ >= 0 && received_ > total_) {
+    if (auto drained = writer_.drain(); !drained) return drained;
     return begin_anew("the server sends more than the " + std::to_string(total_) +
                       " bytes that the file has");
-  auto wrote = file_->write(bytes);
+  }
+  auto wrote = writer_.write(*file_, bytes);
   named_ = !wrote;
   return wrote;
 }

@@ -117,6 +117,15 @@ TEST_F(DownloadCut, AWrongContentRangeBeginsAnewAndThenFails) {
   EXPECT_EQ(files(), 0);
 }
 
+TEST_F(DownloadCut, APartOfAnotherVersionIsNotJoined) {
+  serve([](test::Peer& peer, const std::string& request, int number) {
+    peer.write(number == 1 ? cut_answer("\"v1\"", kData, 5)
+                           : range_answer(request, "\"v2\"", "ABCDEFGHIJKLMNOPQRST"));
+  });
+  ASSERT_TRUE(fetch(wanted()));
+  EXPECT_EQ(content("data.bin"), "ABCDEFGHIJKLMNOPQRST");
+}
+
 TEST_F(DownloadCut, APartThatWasNotAskedForIsRefused) {
   serve([](test::Peer& peer, const std::string&, int) {
     peer.write(answer_of("206 Partial Content", "Content-Length: 10\r\nContent-Range: bytes 0-9/20\r\n",

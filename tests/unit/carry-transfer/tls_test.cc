@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
+
 #include "tests/support/openssl_server.h"
 #include "tests/unit/carry-transfer/download_case.h"
 
@@ -27,11 +30,12 @@ class TransferTls : public DownloadCase {
   static std::vector<std::string> with(const std::string& name) {
     return {"-cert", certificates_->cert_path(name), "-key", certificates_->key_path(name)};
   }
-  Outcome<WrittenFile> get(const OpensslServer& server, const std::string& ca_pem) {
+  Outcome<WrittenFile> get(const OpensslServer& server, const std::string& ca_pem,
+                           const std::string& path = "/") {
     HttpConnection connection(std::make_shared<TrustStore>(ca_pem));
     Protocol plain;
     Download download = wanted();
-    download.url = server.url() + "/";
+    download.url = server.url() + path;
     return carry::download(connection, plain, download, root_.get(), budget_, waiting_, {});
   }
 
@@ -62,6 +66,27 @@ TEST_F(TransferTls, AnotherNameFailsAtOnce) {
   const OpensslServer server(0, with("named"));
   EXPECT_EQ(get(server, certificates_->cert("ca")).error().kind, FailureKind::kInvalid);
   EXPECT_TRUE(clock_.waits().empty());
+}
+
+TEST_F(TransferTls, NoRedirectToHttp) {
+  const test::TemporaryFolder pages;
+  std::ofstream(pages.path() + "/moved")
+      << answer_of("302 Found", "Location: " + server_->url() + "/x\r\n", "");
+  std::ofstream(pages.path() + "/stays") << answer_of("302 Found", "Location: page\r\n", "");
+  std::ofstream(pages.path() + "/page") << test::ok("data");
+  auto arguments = with("server");
+  arguments.push_back("-HTTP");  // files are whole answers
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(pages.path());  // the server's folder
+  const OpensslServer server(0, arguments);
+  std::filesystem::current_path(before);
+  const auto refused = get(server, certificates_->cert("ca"), "/moved");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, FailureKind::kInvalid);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("from https to " + server_->url() + "/x, which is not safe"));
+  EXPECT_TRUE(requests().empty());
+  EXPECT_TRUE(get(server, certificates_->cert("ca"), "/stays"));
 }
 
 TEST_F(TransferTls, CaCrtMustHoldCertificates) {
