@@ -117,6 +117,18 @@ TEST_F(DownloadCut, AWrongContentRangeBeginsAnewAndThenFails) {
   EXPECT_EQ(files(), 0);
 }
 
+TEST_F(DownloadCut, APartFromFurtherOnIsNotJoined) {
+  serve([](test::Peer& peer, const std::string& request, int number) {
+    if (number == 1) return void(peer.write(cut_answer("\"v1\"", kData, 5)));
+    if (number > 2) return void(peer.write(range_answer(request, "\"v1\"", kData)));
+    peer.write(answer_of("206 Partial Content", "Content-Length: 12\r\nContent-Range: bytes 8-19/20\r\n",
+                         kData.substr(8)));
+  });
+  ASSERT_TRUE(fetch(wanted()));
+  EXPECT_EQ(content("data.bin"), kData);
+  EXPECT_EQ(header_of(requests()[2], "Range"), "none");
+}
+
 TEST_F(DownloadCut, APartOfAnotherVersionIsNotJoined) {
   serve([](test::Peer& peer, const std::string& request, int number) {
     peer.write(number == 1 ? cut_answer("\"v1\"", kData, 5)

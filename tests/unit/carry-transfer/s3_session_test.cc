@@ -80,6 +80,20 @@ TEST_F(S3Session, TheRegionIsLearnedOnce) {
   EXPECT_THAT(regions(), ElementsAre("us-east-1", "r-1"));
 }
 
+TEST_F(S3Session, ARequestThatWasUnderWayWhenTheRegionWasLearnedIsMadeAgain) {
+  serve([](test::Peer&, const std::string&, int) {});
+  const auto own = session();
+  const HttpAnswer answer{.status = 400, .headers = {{"x-amz-bucket-region", "us-east-1"}}};
+  Amends first;
+  EXPECT_FALSE(*own->amend(answer, first));  // it is the one in use
+  const HttpAnswer other{.status = 400, .headers = {{"x-amz-bucket-region", "eu-west-1"}}};
+  EXPECT_TRUE(*own->amend(other, first));
+  EXPECT_FALSE(*own->amend(other, first));
+  Amends second;
+  EXPECT_TRUE(*own->amend(other, second));
+  EXPECT_FALSE(*own->amend(other, second));
+}
+
 TEST_F(S3Session, ARegionThatIsNoneIsNotUsed) {
   serve([](test::Peer& peer, const std::string&, int) {
     peer.write(error_answer("403 Forbidden", "AccessDenied", "<Region>evil.com/</Region>"));

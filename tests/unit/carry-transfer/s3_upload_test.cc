@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <fstream>
 
 #include "tests/unit/carry-transfer/s3_case.h"
@@ -87,6 +88,33 @@ TEST_F(S3Upload, AFileThatChangesIsAMismatch) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, FailureKind::kMismatch);
   EXPECT_EQ(done.error().message, "result.bin changed while it was read");
+}
+
+TEST_F(S3Upload, AnotherSizeWithTheSameTimeIsAChangeToo) {
+  serve([this](test::Peer& peer, const std::string&, int) {
+    struct stat status{};
+    ASSERT_EQ(::stat(source().c_str(), &status), 0);
+    ASSERT_EQ(::truncate(source().c_str(), 20), 0);
+    const std::array<timespec, 2> times{status.st_atim, status.st_mtim};
+    ASSERT_EQ(::utimensat(AT_FDCWD, source().c_str(), times.data(), 0), 0);
+    peer.write(test::ok(""));
+  });
+  EXPECT_EQ(put().error().kind, FailureKind::kMismatch);
+}
+
+TEST_F(S3Upload, TheHashIsThatOfTheFileAfterACut) {
+  const std::string large(3'000'000, 'x');
+  write(large + "end");
+  server_ = std::make_unique<test::ScriptedServer>([&](test::Peer& peer) {
+    peer.write("HTTP/1.1 100 Continue\r\n\r\n");
+    if (peer.number() == 1) return void(peer.read_exactly(1'000'000));
+    peer.read_request();
+    peer.write(test::ok(""));
+  });
+  const auto done = put();
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(server_->connections(), 2);
+  EXPECT_EQ(done->sha256, sha256_hex(large + "end"));
 }
 
 TEST_F(S3Upload, OnlyRegularFiles) {
