@@ -3,6 +3,24 @@
 
 LONG = "x" * 5000
 YEARS_10 = 10 * 365 * 24 * 3600
+HTTP = {"url": "https://example.com/a"}
+BUCKET = {"bucket": "lab"}
+COMMIT = "33636d0e" * 5
+RESULT = {"from": "/gpupool/work/out", "to": {"s3": BUCKET}}
+
+
+def source(item=None, **change):
+    """A change of a job: this item, and these fields of spec.source."""
+    return {"spec.source": {"items": [{"path": "a", **(item or {"http": HTTP})}], **change}}
+
+
+def csv(**change):
+    return {"spec.source": {"items": [{"path": "a", "http": HTTP}, {"path": "b", "csv": {"from": "a", **change}}]}}
+
+
+def result(**change):
+    return {"spec.results": [{**RESULT, **change}]}
+
 
 BAD_JOBS = [
     ({"spec": None}, "spec"),
@@ -80,6 +98,79 @@ BAD_JOBS = [
     ({"spec.template": {}}, "spec.template.spec"),
     ({"spec.template.spec": "text"}, "spec.template.spec"),
     ({"spec.template.metadata": "text"}, "spec.template.metadata"),
+    ({"spec.source": {}}, "spec.source.items"),
+    (source(items=[]), "spec.source.items"),
+    (source(items=[{"path": f"p{i}", "http": HTTP} for i in range(33)]), "spec.source.items"),
+    (source(items={"path": "a"}), "spec.source.items"),
+    (source(items=[{"http": HTTP}]), "path"),
+    (source({"path": "", "http": HTTP}), "path"),
+    (source({"path": "x" * 1025, "http": HTTP}), "path"),
+    (source(sizeLimit=10), "spec.source.sizeLimit"),
+    (source(sizeLimit="1" * 33), "spec.source.sizeLimit"),
+    (source(timeoutSeconds=0), "spec.source.timeoutSeconds"),
+    (source(timeoutSeconds=86401), "spec.source.timeoutSeconds"),
+    (source(timeoutSeconds="1h"), "spec.source.timeoutSeconds"),
+    (source({"http": {}}), "http.url"),
+    (source({"http": {"url": "ftp://example.com/a"}}), "http.url"),
+    (source({"http": {"url": "https://"}}), "http.url"),
+    (source({"http": {"url": "https://example.com/a b"}}), "http.url"),
+    (source({"http": {"url": "https://example.com/" + LONG}}), "http.url"),
+    (source({"http": HTTP, "sha256": "0" * 63}), "sha256"),
+    (source({"http": HTTP, "sha256": "A" * 64}), "sha256"),
+    (source({"http": HTTP, "secret": "x" * 254}), "secret"),
+    (source({"http": HTTP, "unpack": "yes"}), "unpack"),
+    (source({"http": HTTP, "readOnly": 1}), "readOnly"),
+    (source({"s3": {"key": "a"}}), "s3.bucket"),
+    (source({"s3": {"bucket": "ab", "key": "a"}}), "s3.bucket"),
+    (source({"s3": {"bucket": "x" * 64, "key": "a"}}), "s3.bucket"),
+    (source({"s3": {"bucket": "Lab", "key": "a"}}), "s3.bucket"),
+    (source({"s3": {"bucket": "lab.", "key": "a"}}), "s3.bucket"),
+    (source({"s3": {**BUCKET, "key": ""}}), "s3.key"),
+    (source({"s3": {**BUCKET, "key": "x" * 1025}}), "s3.key"),
+    (source({"s3": {**BUCKET, "prefix": ""}}), "s3.prefix"),
+    (source({"s3": {**BUCKET, "key": "a", "endpoint": "s3.example.com"}}), "s3.endpoint"),
+    (source({"s3": {**BUCKET, "key": "a", "endpoint": "https://me:word@example.com"}}), "s3.endpoint"),
+    (source({"s3": {**BUCKET, "key": "a", "region": "x" * 64}}), "s3.region"),
+    (source({"git": {"url": "https://example.com/a.git"}}), "git.commit"),
+    (source({"git": {"commit": COMMIT}}), "git.url"),
+    (source({"git": {"url": "git@example.com:a.git", "commit": COMMIT}}), "git.url"),
+    (source({"git": {"url": "https://example.com/a.git", "commit": "main"}}), "git.commit"),
+    (source({"git": {"url": "https://example.com/a.git", "commit": COMMIT[1:]}}), "git.commit"),
+    (source({"git": {"url": "https://example.com/a.git", "commit": COMMIT.upper()}}), "git.commit"),
+    (source({"configMap": {"name": "scripts"}}), "configMap.key"),
+    (source({"configMap": {"key": "a"}}), "configMap.name"),
+    (source({"configMap": {"name": "", "key": "a"}}), "configMap.name"),
+    (source({"csv": {}}), "csv.from"),
+    (csv(delimiter="::"), "csv.delimiter"),
+    (csv(types={"age": "Float"}), "csv.types"),
+    (csv(missing={"default": "Zero"}), "csv.missing.default"),
+    (csv(missing={"columns": {"age": "Zero"}}), "csv.missing.columns"),
+    (csv(missing={"constants": {"age": 0}}), "csv.missing.constants"),
+    (csv(clip={"default": {"min": 0}}), "csv.clip.default.min"),
+    (csv(clip={"columns": {"age": {"max": 1.5}}}), "csv.clip.columns"),
+    ({"spec.results": {}}, "spec.results"),
+    ({"spec.results": []}, "spec.results"),
+    ({"spec.results": [RESULT] * 9}, "spec.results"),
+    ({"spec.results": [{"to": {"s3": BUCKET}}]}, "from"),
+    ({"spec.results": [{"from": "/gpupool/work/out"}]}, "to"),
+    (result(**{"from": "/data/out"}), "from"),
+    (result(**{"from": "/gpupool/work/"}), "from"),
+    (result(**{"from": "/gpupool/work/" + LONG}), "from"),
+    (result(to={"s3": {}}), "to.s3.bucket"),
+    (result(to={"s3": {"bucket": "L"}}), "to.s3.bucket"),
+    (result(to={"s3": {**BUCKET, "endpoint": "example.com"}}), "to.s3.endpoint"),
+    (result(to={"s3": {**BUCKET, "prefix": "x" * 1025}}), "to.s3.prefix"),
+    (result(to={"volume": {}}), "to.volume.claimName"),
+    (result(to={"volume": {"claimName": ""}}), "to.volume.claimName"),
+    (result(to={"volume": {"claimName": "models", "path": "x" * 1025}}), "to.volume.path"),
+    (result(when="Sometimes"), "when"),
+    (result(ranks="all"), "ranks"),
+    (result(ranks=[-1]), "ranks"),
+    (result(ranks=list(range(1001))), "ranks"),
+    (result(timeoutSeconds=0), "timeoutSeconds"),
+    (result(timeoutSeconds=86401), "timeoutSeconds"),
+    (result(syncSeconds=-1), "syncSeconds"),
+    (result(syncSeconds=86401), "syncSeconds"),
 ]
 
 BAD_SWEEPS = [

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The CEL rules of the definitions: for each, what it accepts and what it refuses. Needs a server that checks them."""
 
+from tests.crds.bad_objects import BUCKET, COMMIT, HTTP, RESULT, csv, result, source
 from tests.crds.cluster_access import JOB, POOL, SWEEP, CrdTest, changed
 
 LEASE = {"id": "00000000-0000-0000-0000-000000000000.1", "state": "Running", "attempt": 0}
 CONTAINER = {"name": "w", "image": "i:2", "command": ["true"]}
 IDENTITY = [{"pool": "other"}, {"gpus": 2}, {"gpusPerWorker": 2}, {"slice": {"count": 3}}, {"nodes": ["na"]},
-            {"rendezvous": "None"}, {"template": {"spec": {"containers": [CONTAINER]}}}]
+            {"rendezvous": "None"}, {"source": {"items": [{"path": "a", "http": HTTP}]}}, {"results": [RESULT]},
+            {"template": {"spec": {"containers": [CONTAINER]}}}]
 
 
 def expression(operator, values):
@@ -51,6 +53,19 @@ class CelRulesTest(CrdTest):
                           {"spec.sharing": {"deviceSplitCount": 2}}],
                    [{"spec.sharing": {"unit": "GPU", "deviceSplitCount": 2}},
                     {"spec.sharing": {"unit": "GPU", "deviceCoreScaling": 1.5}}], "are for unit Slice")
+
+    def test_an_item_of_a_source_has_one_kind(self):
+        git = {"url": "https://example.com/a.git", "commit": COMMIT}
+        kinds = {"http": HTTP, "s3": {**BUCKET, "key": "a"}, "git": git, "configMap": {"name": "scripts", "key": "a"}}
+        self.check(JOB, [csv(), *(source({kind: value}) for kind, value in kinds.items())],
+                   [source({"path": "a"}), source(kinds), source({"http": HTTP, "csv": {"from": "b"}}),
+                    source({"http": HTTP, "git": git}), source({"s3": {**BUCKET, "key": "a"}, "configMap": kinds["configMap"]})],
+                   "exactly one of http, s3, git, configMap and csv must be given")
+
+    def test_results_have_one_target(self):
+        volume = {"claimName": "models"}
+        self.check(JOB, [result(), result(to={"volume": volume})], [result(to={}), result(to={"s3": BUCKET, "volume": volume})],
+                   "either s3 or volume must be given")
 
     def test_a_slice_is_of_one_gpu(self):
         self.check(JOB, [], [{"spec.slice": {"count": 3}, "spec.gpus": 2, "spec.gpusPerWorker": 2}],
