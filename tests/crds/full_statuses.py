@@ -6,6 +6,13 @@ UID = "00000000-0000-0000-0000-000000000001"
 CONDITION = {"type": "Ready", "status": "True", "observedGeneration": 3, "lastTransitionTime": TIME,
              "reason": "WorkersRunning", "message": "text"}
 
+TEXT = "x" * 512  # the most of each, as the operator cuts them
+SOURCE = {"attempt": 2, "state": "Fetched", "bytes": 2 ** 40, "seconds": 86400,
+          "items": [{"path": TEXT, "files": 10 ** 6, "bytes": 2 ** 40, "digest": TEXT, "message": TEXT}] * 32}
+RESULTS = {"attempt": 2, "state": "Incomplete",
+           "items": [{"path": TEXT, "state": "Incomplete", "to": TEXT, "files": 10 ** 6, "bytes": 2 ** 40, "digest": TEXT,
+                      "message": TEXT}] * 8}
+
 FULL_JOB_STATUS = {
     "observedGeneration": 3, "phase": "Running", "conditions": [CONDITION],
     "lease": {"id": UID + ".7", "state": "Releasing", "attempt": 2, "specHash": "0123456789abcdef",
@@ -22,7 +29,8 @@ FULL_JOB_STATUS = {
                     "start": {"from": TIME, "to": TIME, "latest": TIME, "basis": "Mixed", "samples": 34, "withoutDeadline": 1}},
     "metrics": {"attempt": 2, "missing": ["acc"], "otherNames": ["accuracy"],
                 "values": [{"name": "loss", "last": "NaN", "step": 3, "min": "0.25", "minStep": 2, "max": "1e+20", "maxStep": 1,
-                            "count": 3, "notFinite": 1}]}}
+                            "count": 3, "notFinite": 1}]},
+    "source": SOURCE, "results": RESULTS}
 
 TRIAL = {"trial": 17, "job": "tune-17", "value": "0.0312", "parameters": {"lr": "0.0031", "batch": "64"}}
 

@@ -15,7 +15,8 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path[0] = str(next(p for p in Path(__file__).resolve().parents if (p / "CMakePresets.json").exists()))
 
-from tests.crds.bad_objects import BAD_JOBS, BAD_NODE_STATUSES, BAD_POOLS, BAD_SWEEPS  # noqa: E402
+from tests.crds.bad_objects import (BAD_JOBS, BAD_NODE_STATUSES, BAD_POOLS, BAD_SWEEPS, COMMIT, HTTP, RESULT,  # noqa: E402
+                                    result, source)
 from tests.crds.cel_rules import CelRulesTest  # noqa: E402
 from tests.crds.cluster_access import (CEL_SINCE, FILES, JOB, NAMESPACE, NODE, NODE_NAME, POOL, POOL_NAME, SWEEP,  # noqa: E402
                                        CrdTest, apply_crds, changed, kubectl, server_minor)
@@ -91,6 +92,10 @@ class ObjectTest(CrdTest):
         self.accepted(changed(JOB, {"metadata.name": "a" * 45, "spec.gpus": 64000, "spec.gpusPerWorker": 64,
                                     "spec.nodes": [f"{i:0253}" for i in range(1000)], "spec.backoffLimit": 0,
                                     "spec.ttlSecondsAfterFinished": 0, "spec.priority": -1000000}))
+        self.accepted(changed(JOB, source(timeoutSeconds=86400, sizeLimit="1.5Ti", items=[
+            {"path": f"{i:01024}", "git": {"url": "https://example.com/a.git", "commit": COMMIT[:8] * 8}} for i in range(32)])))
+        self.accepted(changed(JOB, {"spec.results": [{**RESULT, "ranks": list(range(1000)), "timeoutSeconds": 1,
+                                                      "syncSeconds": 86400, "to": {"s3": {"bucket": "x" * 63}}}] * 8}))
         self.accepted(changed(SWEEP, {"metadata.name": "a" * 40, "spec.parallel": 1000, "spec.maxFailed": 0, "spec.parameters": [
             {"name": "a" * 63, "values": [f"{i:0512}" for i in range(1000)]},
             {"name": "b", "integers": {"min": -10 ** 15, "max": 10 ** 15}}]}))
@@ -158,6 +163,15 @@ class ObjectTest(CrdTest):
         kubectl("delete", "gpupools.gpupool.dev", POOL_NAME)
         kubectl("delete", "gpunodes.gpupool.dev", NODE_NAME)
 
+    def test_the_largest_status_is_small(self):
+        """etcd takes 1.5 MiB, and every watcher of jobs gets each change of it."""
+        self.assertLess(len(json.dumps(FULL_JOB_STATUS)), 128 * 1024)
+
+    def test_defaults_of_source_and_results(self):
+        spec = self.accepted(changed(JOB, {**source(), **result()}))["spec"]
+        self.assertEqual({"items": [{"path": "a", "http": HTTP}], "timeoutSeconds": 3600}, spec["source"])
+        self.assertEqual([{**RESULT, "when": "Always", "timeoutSeconds": 300}], spec["results"])
+
     def test_examples_are_accepted(self):
         kubectl("apply", "--dry-run=server", "-f", str(EXAMPLES))
         for name in sorted(name for name in os.listdir(EXAMPLES) if name.endswith(".yaml")):
@@ -220,7 +234,8 @@ class KubectlTest(CrdTest):
     def test_explain(self):
         for field, text in (("gjob.spec.gpus", "multiple of gpusPerWorker"), ("gpujob.spec.template", "command"),
                             ("gpujob.status.phase", "Queued"), ("gjob.spec.slice", "slices of one GPU"),
-                            ("gsweep.spec.parameters.logUniform", "as between 0.01 and 0.1"), ("gsweep.spec.job", "kubectl explain gjob.spec"),
+                            ("gjob.spec.source", "complete or absent"),
+                            ("gjob.spec.results", "manifest.json"), ("gsweep.spec.parameters.logUniform", "as between 0.01 and 0.1"), ("gsweep.spec.job", "kubectl explain gjob.spec"),
                             ("gnode.status.gpus.pods", "as the kubelet knows them"), ("gpupool.spec.nodeSelector", "matchLabels")):
             output = kubectl("explain", "--api-version=gpupool.dev/v1alpha1", field)
             self.assertIn(text, " ".join(output.split()), field)
