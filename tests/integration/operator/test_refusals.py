@@ -35,12 +35,6 @@ class RefusedJobTest(FakeClusterCase):
         good.delete()
         good.wait_gone()
 
-    def quota(self, name, **hard):
-        self.api.create("resourcequotas", {"metadata": {"name": name, "namespace": self.namespace},
-                                           "spec": {"hard": hard}})
-        wait_for("the quota to be counted", lambda: self.api.get("resourcequotas", name, self.namespace)
-                 .get("status", {}).get("hard"))
-
     def test_template_that_the_server_refuses(self):
         bad = {"metadata": {"labels": {"a b": "x"}}, "spec": {"containers": [WORKER]}}
         jobs = [self.submit("wide", gpus=self.node_count, template=bad)]

@@ -44,6 +44,7 @@ class FakeClusterCase(OperatorCase):
     def clean(self) -> None:
         self.kubelet.dead.clear()
         self.kubelet.ignored.clear()
+        self.kubelet.transfers.clear()
         super().clean()
         self.plugins.clear()
         for pool in self.api.list("gpupools"):
@@ -65,6 +66,12 @@ class FakeClusterCase(OperatorCase):
             return all(status.get(block, {}).get(key, 0) == value for block, wanted in blocks.items()
                        for key, value in wanted.items())
         wait_for(f"pool status {blocks}", agrees, detail=lambda: str(self.pool_status(name)))
+
+    def quota(self, name: str, **hard: str) -> None:
+        """Of the namespace of this test, in force."""
+        self.api.create("resourcequotas", {"metadata": {"name": name, "namespace": self.namespace}, "spec": {"hard": hard}})
+        wait_for("the quota to be counted", lambda: self.api.get("resourcequotas", name, self.namespace)
+                 .get("status", {}).get("hard"))
 
     def worker(self, job: JobHandle, rank: int | None = None) -> Object:
         """The running pod of this rank."""
