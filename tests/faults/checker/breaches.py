@@ -2,7 +2,8 @@
 """A job that keeps every rule of the checker, and breaches of each rule."""
 
 from tests.faults.checker import end_rules
-from tests.faults.checker.forger import NOBODY, Forger
+from tests.faults.checker.data_rules import ResultsBeforeEnd, SourceBeforeWorker
+from tests.faults.checker.forger import FETCHED, NOBODY, Forger, ended
 from tests.faults.checker.lease_rules import EditsMoveNothing, TakingMoves, ValueNamesOneThing
 from tests.faults.checker.node_rules import (HeldNodeCarriesLease, MarksNameHolder, NodeControllerUndone,
                                              OneLeasePerNode, PodOnHeldNode)
@@ -10,6 +11,7 @@ from tests.faults.checker.outcome_rules import EndsAsItShould, RunsOnce
 from tests.faults.checker.records import EXPECTED, KEEPS_NODES
 from tests.faults.checker.slice_rules import GpuNotOversubscribed
 from tests.kit.names import POOL_TAINT
+from tests.kit.played.worker_result import exited
 
 
 def lawful(forger: Forger) -> None:
@@ -29,7 +31,7 @@ def lawful(forger: Forger) -> None:
     pod, idle = forger.pod(job, a), forger.pod(job, b, running=False)
     forger.status(job, 1, "Running", a, b)
     forger.pod_state(pod, "Succeeded", {"terminated": {"exitCode": 0}})
-    forger.status(job, 1, "Releasing", a, b)
+    forger.status(job, 1, "Releasing", a, b, outcome="Succeeded")
     forger.leave(idle)
     forger.unmark(a)
     forger.unmark(b)
@@ -37,6 +39,50 @@ def lawful(forger: Forger) -> None:
     forger.unmark(b)
     done = {"type": "Complete", "status": "True", "reason": "Completed", "message": "all is well"}
     forger.status(job, 1, "", phase="Succeeded", reason="Completed", message="all is well", conditions=[done])
+
+
+def lawful_data(forger: Forger) -> None:
+    """Sources that are fetched, and results that are put away, or that nobody waits for."""
+    node, runs = forger.node(), {"running": {}}
+    job = forger.hold(node)
+    forger.status(job, 1, "Running", node)
+    pod = forger.data_pod(job, node)
+    forger.data_state(pod, runs, {"waiting": {}}, {"waiting": {}}, "Pending")
+    forger.data_state(pod, FETCHED, runs, runs)
+    forger.data_state(pod, FETCHED, ended(0, exited(0, 0, 0)), runs)
+    forger.data_state(pod, FETCHED, ended(0, exited(0, 0, 0)), FETCHED)
+    forger.status(job, 1, "Releasing", node, outcome="Succeeded")
+    forger.leave(pod)
+    forger.unmark(node)
+    for outcome in ("Suspended", "Failed"):  # the deadline of a job is not charged
+        job, node = forger.saving_job(0)
+        forger.status(job, 1, "Releasing", node, outcome=outcome)
+
+
+def a_worker_begins_before_its_source(forger: Forger) -> str:
+    node = forger.node()
+    pod = forger.data_pod(forger.hold(node), node)
+    forger.data_state(pod, {"running": {}}, {"running": {}}, {"running": {}})
+    return pod
+
+
+def a_worker_begins_without_its_source(forger: Forger) -> str:
+    node = forger.node()
+    pod = forger.data_pod(forger.hold(node), node)
+    forger.data_state(pod, ended(1, '{"version":1}'), {"running": {}}, {"running": {}})
+    return pod
+
+
+def a_success_ends_before_its_results(forger: Forger) -> str:
+    job, node = forger.saving_job(0)
+    forger.status(job, 1, "Releasing", node, outcome="Succeeded")
+    return job
+
+
+def a_crash_ends_before_its_results(forger: Forger) -> str:
+    job, node = forger.saving_job(3)
+    forger.status(job, 2, "Restarting", node, attempt=1, failures=1)
+    return job
 
 
 def two_jobs_have_a_node(forger: Forger) -> str:
@@ -269,6 +315,8 @@ BROKEN = {
     TakingMoves.name: [nobody_takes_on],
     EditsMoveNothing.name: [an_edit_moves_a_job, an_edit_ends_a_job],
     RunsOnce.name: [a_rank_runs_twice],
+    SourceBeforeWorker.name: [a_worker_begins_before_its_source, a_worker_begins_without_its_source],
+    ResultsBeforeEnd.name: [a_success_ends_before_its_results, a_crash_ends_before_its_results],
     EndsAsItShould.name: [a_success_fails, an_innocent_is_charged, an_end_says_nothing],
     end_rules.EXPLAINED: [a_job_says_nothing],
     end_rules.NOTHING_LEFT: [a_finalizer_stays, a_taint_names_nobody],

@@ -8,15 +8,33 @@ from tests.faults.checker.clock import ELECTION_NAMESPACE
 from tests.faults.checker.leadership import Leadership
 from tests.faults.checker.lease_rules import TakingMoves
 from tests.faults.checker.node_rules import MarksNameHolder, NodeControllerUndone
-from tests.faults.checker.records import NODE_CONTROLLER
+from tests.faults.checker.records import NODE_CONTROLLER, RESULTS, SOURCE
 from tests.kit.api import MERGE_PATCH, Api, Object
 from tests.kit.manifests import job_manifest
 from tests.kit.names import GPU, JOB_UID, LEASE, LEASE_LABEL, SLICES_LABEL
+from tests.kit.played.worker_result import container_status, exited
 from tests.kit.waiting import wait_for
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
 TOO_LONG = 3 + max(rule.LIMIT for rule in (MarksNameHolder, NodeControllerUndone, TakingMoves))
+SAVES_FOR = 3600  # seconds
 PERIOD, PAUSE = 0.4, 1.5 * Leadership.RENEWED_WITHIN  # of renewals
+
+
+def ended(code: int, message: str = "") -> Object:
+    """The state of a container."""
+    return {"terminated": {"exitCode": code, "message": message}}
+
+
+FETCHED = ended(0, '{"version":1}')
+
+
+def _container(name: str, **more: Any) -> Object:
+    return {"name": name, "image": "i", **more}
+
+
+def _status(name: str, state: Object) -> Object:
+    return container_status(name, "i", state)
 
 
 class Forger:
@@ -71,7 +89,10 @@ class Forger:
         return name
 
     def job(self, **annotations: str) -> str:
-        manifest = job_manifest(f"j{next(self._names)}", self.space, "none", suspend=True)
+        """With results, of which pods have nothing unless they are said to."""
+        to = {"s3": {"bucket": "lab", "prefix": "x"}}
+        manifest = job_manifest(f"j{next(self._names)}", self.space, "none", suspend=True,
+                                results=[{"from": "/gpupool/work/out", "to": to, "timeoutSeconds": SAVES_FOR}])
         manifest["metadata"]["annotations"] = annotations
         made = self.api.create("gpujobs", manifest)["metadata"]
         self._jobs[made["name"]] = made["uid"]
@@ -81,8 +102,8 @@ class Forger:
         return self._jobs[job]
 
     def status(self, job: str, number: int, state: str, *nodes: str, slices: int = 0, workers: int = 1,
-               attempt: int = 0, **status: Any) -> None:
-        lease = {"id": f"{self._jobs[job]}.{number}", "state": state, "attempt": attempt, "slices": slices or None,
+               attempt: int = 0, outcome: str | None = None, **status: Any) -> None:
+        lease = {"outcome": outcome, "id": f"{self._jobs[job]}.{number}", "state": state, "attempt": attempt, "slices": slices or None,
                  "nodes": [{"name": n, "uid": self.nodes[n], "workers": workers} for n in nodes]}
         self.api.patch("gpujobs", job, {"status": {"phase": "Running", **status, "lease": lease if state else None}},
                        self.space, "status")
@@ -125,7 +146,7 @@ class Forger:
         """A worker; its attempt is 0 and its rank 0."""
         name = f"p{next(self._names)}"
         labels = {JOB_UID: self._jobs[job], LEASE: f"{self._jobs[job]}.{number}"}
-        spec = {"nodeName": node, "containers": [{"name": "w", "image": "i", "env": [{"name": "GPUPOOL_ATTEMPT", "value": "0"}]}]}
+        spec = {"nodeName": node, "containers": [_container("w", env=[{"name": "GPUPOOL_ATTEMPT", "value": "0"}])]}
         self.api.create("pods", {"metadata": {"name": name, "namespace": self.space, "labels":
                                               {**labels, **({SLICES_LABEL: str(slices)} if slices else {})}}, "spec": spec})
         if running:
@@ -133,8 +154,28 @@ class Forger:
         return name
 
     def pod_state(self, name: str, phase: str, state: Object) -> None:
-        status = {"name": "w", "image": "i", "imageID": "", "ready": True, "restartCount": 0, "lastState": {}, "state": state}
-        self.api.patch("pods", name, {"status": {"phase": phase, "containerStatuses": [status]}}, self.space, "status")
+        self.api.patch("pods", name, {"status": {"phase": phase, "containerStatuses": [_status("w", state)]}}, self.space, "status")
+
+    def data_pod(self, job: str, node: str) -> str:
+        """A worker with source and results, of which nothing has begun."""
+        name = f"p{next(self._names)}"
+        labels = {JOB_UID: self._jobs[job], LEASE: f"{self._jobs[job]}.1"}
+        spec = {"nodeName": node, "initContainers": [_container(SOURCE)], "containers": [_container("w"), _container(RESULTS)]}
+        self.api.create("pods", {"metadata": {"name": name, "namespace": self.space, "labels": labels}, "spec": spec})
+        return name
+
+    def data_state(self, pod: str, fetch: Object, worker: Object, results: Object, phase: str = "Running") -> None:
+        status = {"phase": phase, "initContainerStatuses": [_status(SOURCE, fetch)],
+                  "containerStatuses": [_status("w", worker), _status(RESULTS, results)]}
+        self.api.patch("pods", pod, {"status": status}, self.space, "status")
+
+    def saving_job(self, code: int) -> tuple[str, str]:
+        """(job, node): its command has ended with this code, and its results are not reported."""
+        node = self.node()
+        job = self.hold(node)
+        self.status(job, 1, "Running", node)
+        self.data_state(self.data_pod(job, node), FETCHED, ended(code, exited(0, 0, code)), {"running": {}})
+        return job, node
 
     def leave(self, pod: str, grace: int = 0) -> None:
         """It is deleted, and our finalizer keeps the object. With grace 0: its kubelet has seen the end of it."""

@@ -12,6 +12,7 @@ NODE_CONTROLLER = "kube-controller-manager"  # the name under which it writes
 # What those who submit jobs say about them, for this checker alone.
 EXPECTED = "checker.test/expected"  # phase/reason[/charged failures]
 KEEPS_NODES = "checker.test/keeps-nodes"
+SOURCE, RESULTS = "gpupool-source", "gpupool-results"  # containers of gpupool-carry
 
 
 def job_of(lease_value: str) -> str:
@@ -73,18 +74,22 @@ class Job:
     slices: int  # of each worker, or single GPUs; 0: whole nodes
     nodes: dict  # name: (UID, workers)
     lost: dict  # (name, UID): lease value of then
+    outcome: str = ""  # of a lease that is being given back
+    saves_for: int | None = None  # seconds that its results may take; None: it has none
 
     @staticmethod
     def read(job: Object) -> "Job":
         meta, status = job["metadata"], job.get("status") or {}
         lease, notes = status.get("lease") or {}, meta.get("annotations", {})
+        results = job["spec"].get("results")
         return Job(meta["uid"], f"{meta['namespace']}/{meta['name']}", status.get("phase", ""),
                    status.get("reason", ""), status.get("message", ""), status.get("failures", 0),
                    {c["type"]: c for c in status.get("conditions", [])}, "deletionTimestamp" in meta,
                    notes.get(EXPECTED, ""), KEEPS_NODES in notes, lease.get("id", ""), lease.get("state", ""),
                    lease.get("attempt", 0), lease.get("slices", 0),
                    {n["name"]: (n["uid"], n.get("workers", 0)) for n in lease.get("nodes", [])},
-                   {(n["name"], n["uid"]): n.get("id", "") for n in lease.get("lost", [])})
+                   {(n["name"], n["uid"]): n.get("id", "") for n in lease.get("lost", [])}, lease.get("outcome", ""),
+                   max(entry.get("timeoutSeconds", 300) for entry in results) if results else None)
 
     def claims(self, node: Node) -> bool:
         """By its status, be it as a plan or in fact."""
@@ -111,6 +116,9 @@ class Pod:
     began: bool
     attempt: int
     rank: int
+    fetches: bool = False  # it has a source, and has not shown that it was fetched
+    result: int | None = None  # exit code of its command, with the launcher's word for it
+    saves: bool = False  # its command has ended so, and its results are not reported; it may still report them
 
     @staticmethod
     def read(pod: Object, born: int) -> "Pod | None":
@@ -119,18 +127,36 @@ class Pod:
         labels = meta.get("labels", {})
         if JOB_UID not in labels:
             return None
-        states = status.get("containerStatuses", [])
+        states = status.get("containerStatuses") or []
         over = status.get("phase") in ("Succeeded", "Failed")
         # Of one that never began, that its kubelet deletes it with grace 0 is the end: finalizers keep the object.
         told = bool(states) or meta.get("deletionGracePeriodSeconds") == 0
         ended = over or told and all("terminated" in s["state"] for s in states)
-        began = any("running" in s["state"] or "terminated" in s["state"] or s.get("lastState") for s in states)
+        worker, results = (_status(states, c["name"]) for c in (pod["spec"]["containers"][0], {"name": RESULTS}))
+        began = "running" in worker["state"] or "terminated" in worker["state"] or bool(worker["lastState"])
+        fetch = _status(status.get("initContainerStatuses") or [], SOURCE)["state"].get("terminated", {})
+        has = {c["name"] for c in (*pod["spec"].get("initContainers", []), *pod["spec"]["containers"])}
+        codes = [told["exitCode"] for told in _told(worker) if "outcome" in told]
+        saves = RESULTS in has and bool(codes) and not _told(results) and not over and "deletionTimestamp" not in meta
         env = {e["name"]: e.get("value") for c in pod["spec"]["containers"][:1] for e in c.get("env", [])}
         owners = meta.get("ownerReferences", [])
         gang = bool(owners) and owners[0]["kind"] == "StatefulSet"
         return Pod(meta["uid"], f"{meta['namespace']}/{meta['name']}", born, labels[JOB_UID], labels.get(LEASE, ""),
                    pod["spec"].get("nodeName", ""), int(labels.get(SLICES_LABEL, 0)), ended, began,
-                   int(env.get("GPUPOOL_ATTEMPT") or 0), int(meta["name"].rpartition("-")[2]) if gang else 0)
+                   int(env.get("GPUPOOL_ATTEMPT") or 0), int(meta["name"].rpartition("-")[2]) if gang else 0,
+                   SOURCE in has and fetch.get("exitCode") != 0, codes[0] if codes else None, saves)
+
+
+def _status(statuses: list[Object], name: str) -> Any:
+    """Of this container; without one, that of a container that has not begun."""
+    found = next((s for s in statuses if s["name"] == name), {})
+    return {"state": {}, **found, "lastState": found.get("lastState") or {}}
+
+
+def _told(status: Object) -> list[Object]:
+    """What the container has left as termination messages, if it is ours."""
+    messages = [status[key].get("terminated", {}).get("message", "") for key in ("state", "lastState")]
+    return [json.loads(message) for message in messages if message.startswith("{")]
 
 
 def gpus_of(gpu_node: Object) -> list[tuple[Any, float]]:

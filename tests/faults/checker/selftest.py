@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests the checker: it must complain of each breach of a rule, and not of a job that keeps all rules."""
 
-from tests.faults.checker.breaches import BROKEN, lawful
+from tests.faults.checker.breaches import BROKEN, lawful, lawful_data
 from tests.faults.checker.forger import Forger
 from tests.faults.checker.process import CheckerProcess
 from tests.faults.fault_lab import FaultLab
@@ -20,6 +20,7 @@ def self_test(lab: FaultLab, report: Report) -> None:
         with checker:
             forger.complained = named
             lawful(forger)
+            lawful_data(forger)
             checker.ask("explained")
             problems = [f"complained of a job that kept all rules: {checker.show()}"] if checker.complaints else []
             marks = [(rule, breach.__name__, breach(forger)) for rule, found in BROKEN.items() for breach in found]
