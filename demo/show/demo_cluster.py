@@ -36,7 +36,11 @@ def up(keep: bool) -> dict[str, str]:
 
 
 def load_launcher() -> None:
-    _run(CLUSTER, "load", NAME, _run(BUILD_IMAGE, "launcher", program("gpupool-launch")).strip())
+    load(_run(BUILD_IMAGE, "launcher", program("gpupool-launch")).strip())
+
+
+def load(archive: str) -> None:
+    _run(CLUSTER, "load", NAME, archive)
 
 
 def down() -> None:

@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import tempfile
 
 from demo.show.errors import DemoError
 from tests.kit.api import Object
@@ -40,6 +41,15 @@ class Kubectl:
 
     def apply(self, path: str, *flags: str) -> None:
         self.run("apply", "-f", path, *flags)
+
+    def apply_text(self, text: str) -> None:
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            self.apply(file.name)
+
+    def server_url(self) -> str:
+        return self.run("config", "view", "--minify", "-o", "jsonpath={.clusters[0].cluster.server}")
 
     def server_minor(self) -> int:
         version = json.loads(self.run("version", "-o", "json"))["serverVersion"]

@@ -6,7 +6,7 @@ import signal
 import time
 from typing import Any
 
-from demo.show import chart, demo_cluster, leftovers, promises, search
+from demo.show import chart, data, demo_cluster, leftovers, promises, search
 from demo.show.answers import BusiestTop, WhyOfWaiting
 from demo.show.errors import DemoError
 from demo.show.kubectl import Kubectl
@@ -22,8 +22,11 @@ from tests.kit.paths import CRDS, EXAMPLES, ROOT, program
 JOBS_TIMEOUT = 480  # a busy machine takes four minutes
 
 
-def run(keep: bool) -> int:
-    """Exit code: 0 if everything came as promised."""
+PARTS = {"data": data}
+
+
+def run(keep: bool, part: str = "") -> int:
+    """part: of PARTS, or empty for the examples. Exit code: 0 if everything came as promised."""
     _check_machine()
     begin, operator, done = time.monotonic(), None, False
     demo_cluster.check_absent()
@@ -38,14 +41,7 @@ def run(keep: bool) -> int:
         operator.start()
         port = operator.wait_ready()
         print(f"operator: process {operator.pid}, log {operator.log_path}, http://127.0.0.1:{port}/metrics")
-        _title("Every example; too-large is meant to wait for ever")
-        training, top, why = Training(kubectl), BusiestTop(kubectl), WhyOfWaiting(kubectl, JOB)
-        try:
-            jobs = _run_jobs(kubectl, operator, training, top, why)
-            _title("A sweep: sixteen jobs, five at a time, look for the least value of a function")
-            problems = _report(kubectl, operator, jobs, training, top, why, search.run(kubectl))
-        finally:
-            training.stop()
+        problems = _show_part(kubectl, part) if part else _show_examples(kubectl, operator)
         print(f"\n{time.monotonic() - begin:.0f} s from start to end")
         done = not problems
     except DemoError as error:
@@ -53,6 +49,26 @@ def run(keep: bool) -> int:
     finally:
         _end(operator, keep and done, done)
     return 0 if done else 1
+
+
+def _show_part(kubectl: Kubectl, part: str) -> list[str]:
+    PARTS[part].load_image()
+    _title(PARTS[part].__doc__.split(": ", 1)[1])
+    problems = PARTS[part].run(kubectl)
+    for problem in problems:
+        print(f"NOT AS PROMISED: {problem}")
+    return problems
+
+
+def _show_examples(kubectl: Kubectl, operator: Operator) -> list[str]:
+    _title("Every example; too-large is meant to wait for ever")
+    training, top, why = Training(kubectl), BusiestTop(kubectl), WhyOfWaiting(kubectl, JOB)
+    try:
+        jobs = _run_jobs(kubectl, operator, training, top, why)
+        _title("A sweep: sixteen jobs, five at a time, look for the least value of a function")
+        return _report(kubectl, operator, jobs, training, top, why, search.run(kubectl))
+    finally:
+        training.stop()
 
 
 def remove() -> None:
@@ -64,7 +80,7 @@ def remove() -> None:
 def _check_machine() -> None:
     if os.geteuid() != 0:
         raise DemoError("a cluster needs root: namespaces, mounts and cgroups")
-    for name in ("gpupool-operator", "gpupool-launch", "gpupool-device-plugin", "kubectl-gpupool"):
+    for name in ("gpupool-operator", "gpupool-launch", "gpupool-device-plugin", "gpupool-carry", "kubectl-gpupool"):
         if not os.access(program(name), os.X_OK):
             raise DemoError(f"{program(name)} is missing; `make build` makes it")
 
