@@ -9,6 +9,7 @@ namespace gpupool::carry::csv {
 namespace {
 
 constexpr std::uint64_t kSign = 1ULL << 63U;
+constexpr std::size_t kFirstHeld = 16;
 constexpr unsigned kKeyBits = 64;
 constexpr unsigned kMaxCountedBits = 16;
 constexpr unsigned kMinCountedBits = 2;
@@ -42,8 +43,8 @@ void OrderStatistics::add(std::size_t series, double value) {
   if (first_) {
     if (intervals.empty()) return;
     auto& all = intervals.front();
-    if (all.counted_bits == 0 && ++held_ > room_) count_all();
     ++all.count;
+    if (all.counted_bits == 0) return hold(all, value);
     return add_to(all, key_of(value), value);
   }
   const auto key = key_of(value);
@@ -54,10 +55,25 @@ void OrderStatistics::add(std::size_t series, double value) {
   }
 }
 
+// What a vector takes counts, not what is in it.
+void OrderStatistics::hold(Interval& all, double value) {
+  const auto capacity = all.held.capacity();
+  if (all.held.size() == capacity) {
+    const auto larger = std::max(kFirstHeld, capacity + capacity / 2);
+    held_ += larger - capacity;
+    if (held_ > room_) {
+      count_all();
+      return add_to(all, key_of(value), value);
+    }
+    all.held.reserve(larger);
+  }
+  all.held.push_back(value);
+}
+
 void OrderStatistics::forget(std::size_t series) {
   auto& intervals = series_[series].intervals;
   if (intervals.empty()) return;
-  held_ -= intervals.front().held.size();
+  held_ -= intervals.front().held.capacity();
   intervals = {};
 }
 
@@ -92,7 +108,7 @@ void OrderStatistics::find_held(Series& series, Interval& interval) const {
   for (const auto rank : interval.ranks) {
     const auto at = interval.held.begin() + (rank - interval.below);
     std::nth_element(from, at, interval.held.end());
-    series.found[rank] = *at;
+    series.found.emplace_back(rank, *at);
     from = at;
   }
 }
@@ -112,7 +128,7 @@ void OrderStatistics::narrow(Series& series) {
       const auto prefix = (interval.prefix << interval.counted_bits) | counter;
       const auto bits = interval.known_bits + interval.counted_bits;
       if (bits == kKeyBits) {
-        series.found[rank] = number_of(prefix);
+        series.found.emplace_back(rank, number_of(prefix));
       } else if (!smaller.empty() && smaller.back().known_bits == bits && smaller.back().prefix == prefix) {
         smaller.back().ranks.push_back(rank);
       } else {
@@ -140,7 +156,10 @@ bool OrderStatistics::settle() {
   const auto share = static_cast<std::int64_t>(room_ / intervals);
   for (auto& one : series_) {
     for (auto& interval : one.intervals) {
-      if (interval.count <= share) continue;
+      if (interval.count <= share) {
+        interval.held.reserve(static_cast<std::size_t>(interval.count));
+        continue;
+      }
       interval.counted_bits = std::min(bits, kKeyBits - interval.known_bits);
       interval.counters.resize(1ULL << interval.counted_bits);
     }
@@ -149,7 +168,9 @@ bool OrderStatistics::settle() {
 }
 
 double OrderStatistics::at(std::size_t series, std::int64_t rank) const {
-  return series_[series].found.at(rank);
+  const auto& found = series_[series].found;
+  return std::find_if(found.begin(), found.end(), [rank](const auto& one) { return one.first == rank; })
+      ->second;
 }
 
 }  // namespace gpupool::carry::csv

@@ -3,8 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <map>
+#include <utility>
 #include <vector>
 
 namespace gpupool::carry::csv {
@@ -40,24 +39,25 @@ class OrderStatistics {
     std::int64_t below = 0;  // how many numbers of the series are less than all in here
     std::int64_t count = 0;
     std::vector<std::int64_t> ranks;  // wanted, ascending, of the whole series
-    std::deque<double> held;
+    std::vector<double> held;
     unsigned counted_bits = 0;           // 0: the numbers are held
     std::vector<std::int64_t> counters;  // 2^counted_bits
   };
   struct Series {
     std::vector<Interval> intervals;
-    std::map<std::int64_t, double> found;
+    std::vector<std::pair<std::int64_t, double>> found;  // rank and number
   };
 
   static void add_to(Interval& interval, std::uint64_t key, double value);
+  void hold(Interval& all, double value);
   void count_all();  // instead of holding
   void narrow(Series& series);
   void find_held(Series& series, Interval& interval) const;
   unsigned affordable_bits(std::size_t intervals) const;
 
   std::vector<Series> series_;
-  std::size_t room_;  // numbers or counters
-  std::size_t held_ = 0;
+  std::size_t room_;      // numbers or counters
+  std::size_t held_ = 0;  // of the room, in the first reading
   bool first_ = true;
 };
 

@@ -56,7 +56,7 @@ RC_GTEST_PROP(OrderStatistics, AreThoseOfTheSortedSeries, ()) {
 TEST(OrderStatistics, ReadsAgainOnlyIfMemoryIsShort) {
   SeriesList series(1);
   for (int i = 0; i < 1000; ++i) series[0].push_back((i * 7919 % 1000) * 0.25);
-  OrderStatistics roomy(1, 8000);
+  OrderStatistics roomy(1, 16000);
   EXPECT_EQ(find_ranks(roomy, series, {{0, 499, 999}}), 1);
   OrderStatistics narrow(1, 800);
   EXPECT_GT(find_ranks(narrow, series, {{0, 499, 999}}), 1);
@@ -64,16 +64,16 @@ TEST(OrderStatistics, ReadsAgainOnlyIfMemoryIsShort) {
 }
 
 TEST(OrderStatistics, ForgetsASeries) {
-  OrderStatistics statistics(2, 80);
-  for (int i = 0; i < 9; ++i) statistics.add(0, i);
+  OrderStatistics statistics(2, 800);
+  for (int i = 0; i < 60; ++i) statistics.add(0, i);
   statistics.forget(0);
-  for (int i = 0; i < 9; ++i) {
+  for (int i = 0; i < 60; ++i) {
     statistics.add(0, i);
     statistics.add(1, i);
   }
-  statistics.want(1, {4});
+  statistics.want(1, {40});
   EXPECT_FALSE(statistics.settle());
-  EXPECT_EQ(statistics.at(1, 4), 4);
+  EXPECT_EQ(statistics.at(1, 40), 40);
 }
 
 }  // namespace
