@@ -49,8 +49,8 @@ Outcome<void> Listing::add(std::string_view key, std::string_view etag, std::int
 }
 
 Outcome<void> Listing::finish() {
-  text_.shrink_to_fit();
-  entries_.shrink_to_fit();
+  text_ += kLastLine;
+  entries_.shrink_to_fit();  // text_ is left as it is: the copy would take more than its unused end
   std::sort(entries_.begin(), entries_.end(),
             [this](const Entry& one, const Entry& other) { return name_of(one) < name_of(other); });
   for (std::size_t i = 0; i < entries_.size(); ++i)
@@ -93,8 +93,6 @@ ListedObject Listing::at(std::size_t index) const {
   const Entry& entry = entries_[index];
   return {key_of(entry), name_of(entry), std::string_view(text_).substr(entry.at, entry.etag), entry.size};
 }
-
-std::string Listing::text() const { return text_ + std::string(kLastLine); }
 
 Outcome<Listing> Listing::parse(std::string text, std::string prefix) {
   const auto damaged = [] {

@@ -29,16 +29,16 @@ class Listing {
 
   // kInvalid for a key or ETag with a control character, kTooLarge for too many objects.
   Outcome<void> add(std::string_view key, std::string_view etag, std::int64_t size);
-  // Sorts by name. kInvalid if a name cannot be a file's path, if two are the same, or if one is a folder of
-  // another.
+  // Sorts by name; then nothing may be added. kInvalid if a name cannot be a file's path, if two are the
+  // same, or if one is a folder of another.
   Outcome<void> finish();
 
   std::size_t size() const { return entries_.size(); }
   std::int64_t bytes() const { return bytes_; }
   ListedObject at(std::size_t index) const;
 
-  // The listing as text, to be kept; and from such a text, finished. kLocal if the text is damaged.
-  std::string text() const;
+  // The finished listing as text, to be kept; and from such a text. kLocal if the text is damaged.
+  std::string_view text() const { return text_; }
   static Outcome<Listing> parse(std::string text, std::string prefix);
 
  private:
@@ -55,7 +55,7 @@ class Listing {
   bool parse_line(std::size_t begin, std::size_t end);
 
   std::string prefix_;
-  std::string text_;  // lines "SIZE\tETAG\tKEY\n" after a first one
+  std::string text_;  // lines "SIZE\tETAG\tKEY\n" after a first one, and at the end a last one
   std::vector<Entry> entries_;
   std::int64_t bytes_ = 0;
 };

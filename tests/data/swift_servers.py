@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# mypy: disable-error-code="import"
 """The four servers of OpenStack Swift in one folder, with one replica of everything. Runs with Swift's packages on
 PYTHONPATH, ends with its parent, and takes them along.
 

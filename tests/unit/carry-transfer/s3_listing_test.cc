@@ -100,7 +100,7 @@ TEST(S3Listing, IsTheSameAfterItWasKept) {
   ASSERT_TRUE(listing.add("p/b c", "\"e-2\"", 1'000'000'000'000));
   ASSERT_TRUE(listing.add("p/a", "", 0));
   ASSERT_TRUE(listing.finish());
-  const auto again = Listing::parse(listing.text(), "p/");
+  const auto again = Listing::parse(std::string(listing.text()), "p/");
   ASSERT_TRUE(again) << again.error().message;
   ASSERT_EQ(again->size(), 2);
   EXPECT_EQ(again->bytes(), 1'000'000'000'000);
@@ -116,7 +116,8 @@ TEST(S3Listing, IsTheSameAfterItWasKept) {
 TEST(S3Listing, ADamagedTextIsRefused) {
   Listing listing("");
   ASSERT_TRUE(listing.add("a", "e", 1));
-  const std::string text = listing.text();
+  ASSERT_TRUE(listing.finish());
+  const std::string text(listing.text());
   for (const std::string& bad :
        {std::string(), text.substr(0, text.size() - 1), text.substr(1),
         text.substr(0, text.size() - 4) + "x\nend\n", text.substr(0, text.size() - 4) + "1\te\t\nend\n"}) {
