@@ -58,6 +58,7 @@ std::optional<api::Problem> failure_of_source(const api::Pod& pod) {
 }
 
 bool awaits_results(const api::Pod& pod) {
+  if (pod.status.phase == "Succeeded" || pod.status.phase == "Failed") return false;
   const auto* status = status_of(pod.status.container_statuses, kResultsContainer);
   return status != nullptr && !report_of(status);
 }

@@ -22,7 +22,8 @@ bool fetches_source(const api::Pod& pod);
 bool is_fetching(const api::Pod& pod);
 // Why the source could not be fetched, as its report says; nothing if nothing failed.
 std::optional<api::Problem> failure_of_source(const api::Pod& pod);
-// True if the pod has a container for results whose report is missing.
+// True if the pod has a container for results whose report is missing and may still come: nothing runs any
+// more in a pod that is over.
 bool awaits_results(const api::Pod& pod);
 
 }  // namespace gpupool::planning

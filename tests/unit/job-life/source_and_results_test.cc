@@ -116,6 +116,16 @@ TEST(SourceAndResults, IncompleteResultsAreSaid) {
               HasSubstr("results are incomplete: /gpupool/work/out: rank 0: no space"));
 }
 
+TEST(SourceAndResults, APodThatIsOverReportsNothingMore) {
+  World world = world_with_data(1);
+  world.results_report = "";  // its container was killed, and is not started again
+  const auto begin = world.now;
+  ASSERT_TRUE(world.run([&] { return world.job.finished(); }));
+  EXPECT_EQ(world.job.status.phase, api::phase::kSucceeded);
+  EXPECT_EQ(world.job.status.results->state, "Incomplete");
+  EXPECT_LT(world.now - begin, std::chrono::seconds(60)) << "timeoutSeconds is not waited for";
+}
+
 TEST(SourceAndResults, ASuspendedJobTellsWhatItCouldSave) {
   World world = world_with_data(2);
   world.ending = [](std::int64_t, std::int64_t) { return Ending::kNever; };
