@@ -10,6 +10,11 @@ from tests.kit.names import API_VERSION
 LISTEN = ('if [ "$RANK" = 0 ]; then while :; do '
           'nc -l -p "$MASTER_PORT" </dev/null >/dev/null 2>&1 || sleep 1; done & sleep 5; fi\n')
 
+COMMIT = "33636d0e" * 5
+SOURCE = {"items": [{"path": "data", "s3": {"bucket": "lab", "prefix": "set"}, "secret": "bucket"},
+                    {"path": "code", "git": {"url": "https://git.example.com/code.git", "commit": COMMIT}}]}
+RESULTS = [{"from": "/gpupool/work/out", "to": {"s3": {"bucket": "lab", "prefix": "$(job)/$(attempt)/$(rank)"}}, "ranks": [0]}]
+
 
 def shell(script: str, **container: Any) -> dict:
     """A worker's container that runs a shell script."""

@@ -2,38 +2,12 @@
 """An API server that is slow, or that the operator does not see: what runs is left alone until it has looked."""
 
 import os
-import tempfile
 import time
 
-from tests.integration.operator.api_proxy import ApiProxy
-from tests.kit.operator_process import OperatorProcess
-from tests.kit.paths import operator_binary
-from tests.kit.played.case import FakeClusterCase
+from tests.integration.operator.proxy_case import ProxyCase
 from tests.kit.waiting import holds_for, wait_for
 
 DELAY = float(os.environ.get("DELAY", "0.5"))
-
-
-class ProxyCase(FakeClusterCase):
-    """Instead of the operator of other tests one behind a proxy."""
-
-    def setUp(self):
-        super().setUp()
-        self.operator.stop()
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.proxy = ApiProxy(self.api, self.folder.name, "proxied")
-        self.proxied = OperatorProcess(operator_binary(), self.proxy.kubeconfig, self.operator.log_path + ".proxied")
-        self.proxied.start()
-
-    def clean(self):
-        if self.proxied.running():
-            self.proxied.kill()
-        self.proxy.close()
-        super().clean()
-
-    def writes(self):
-        return self.proxy.writes_since(0)
 
 
 class BlindTest(ProxyCase):

@@ -88,21 +88,21 @@ def in_turn(*plans: Plan) -> Plan:
 
 
 class Transfers:
-    """Plans by the name of the job; all goes well with others."""
+    """Plans by namespace and name of the job; all goes well with others."""
 
     def __init__(self) -> None:
-        self.sources: dict[str, Plan] = {}
-        self.results: dict[str, Plan] = {}
+        self.sources: dict[tuple[str, str], Plan] = {}
+        self.results: dict[tuple[str, str], Plan] = {}
 
     def clear(self) -> None:
         self.sources.clear()
         self.results.clear()
 
     def fetch(self, pod: Object) -> End | None:
-        return self.sources.get(pod["metadata"]["labels"][JOB_NAME], fetched)(pod)
+        return self.sources.get(_job_of(pod), fetched)(pod)
 
     def save(self, pod: Object) -> End | None:
-        return self.results.get(pod["metadata"]["labels"][JOB_NAME], saved)(pod)
+        return self.results.get(_job_of(pod), saved)(pod)
 
 
 def has_source(pod: Object) -> bool:
@@ -127,6 +127,10 @@ def status_of(pod: Object, name: str) -> Any:
 def image_of(pod: Object, name: str) -> str:
     containers = [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]
     return next(container["image"] for container in containers if container["name"] == name)
+
+
+def _job_of(pod: Object) -> tuple[str, str]:
+    return pod["metadata"]["namespace"], pod["metadata"]["labels"][JOB_NAME]
 
 
 def _item(path: str, **more: Any) -> Object:
