@@ -44,14 +44,12 @@ WorkerViews views_of_workers(const Observation& seen) {
   return views;
 }
 
-Saving saving_workers(const WorkerViews& views) {
-  Saving saving;
+std::optional<base::Duration> until_saved(const WorkerViews& views) {
+  std::optional<base::Duration> left;
   for (const auto& view : views) {
-    if (!view.saved_within) continue;
-    ++saving.workers;
-    saving.left = saving.left ? std::min(*saving.left, *view.saved_within) : *view.saved_within;
+    if (view.saved_within) left = left ? std::min(*left, *view.saved_within) : *view.saved_within;
   }
-  return saving;
+  return left;
 }
 
 }  // namespace gpupool::planning

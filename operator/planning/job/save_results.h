@@ -14,11 +14,7 @@ namespace gpupool::planning {
 // running, until timeoutSeconds after the end of its command, and some seconds more, have passed.
 WorkerViews views_of_workers(const Observation& seen);
 
-// Number of workers that save results, and how long the next of them may still take.
-struct Saving {
-  std::int64_t workers = 0;
-  std::optional<base::Duration> left = std::nullopt;
-};
-Saving saving_workers(const WorkerViews& views);
+// How long the next of the workers that save results may still take; nothing if none does.
+std::optional<base::Duration> until_saved(const WorkerViews& views);
 
 }  // namespace gpupool::planning

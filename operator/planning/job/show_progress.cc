@@ -10,6 +10,7 @@
 #include "planning/job/node_loss.h"
 #include "planning/job/save_results.h"
 #include "planning/job/worker_waits.h"
+#include "planning/workers/assess_workers.h"
 #include "planning/workers/manifests.h"
 
 namespace gpupool::planning {
@@ -20,13 +21,14 @@ namespace phase = api::phase;
 
 constexpr base::Duration kBlockedRetry = std::chrono::seconds(5);
 
-// True if the counts differ only because workers have succeeded. Other changes are written at once, because
-// lost pods are detected by the counts.
+// True if the counts differ only because workers have succeeded, or save their results. Other changes are
+// written at once, because lost pods are detected by the counts.
 bool only_ends(const api::GpuJobStatus& before, api::GpuJobStatus after) {
   const auto all = [](const api::WorkerCounts& workers) { return workers.running + workers.succeeded; };
   if (all(before.workers) != all(after.workers) || after.workers.succeeded < before.workers.succeeded)
     return false;
   after.workers = before.workers;
+  if (before.phase == phase::kRunning && after.phase == phase::kRunning) after.message = before.message;
   return after == before;
 }
 
@@ -67,9 +69,9 @@ Step show_progress(const Observation& seen, const WorkerViews& views) {
   std::optional<Note> note;
   if (running + succeeded == total || status.phase == phase::kRunning) {
     set_running(seen.job.spec, {total, running, succeeded}, status);
-    if (const auto saving = saving_workers(views); saving.left) {
-      status.message += "; " + std::to_string(saving.workers) + " workers have ended and save their results";
-      again = again ? std::min(*again, *saving.left) : *saving.left;
+    if (const auto saved = until_saved(views)) {
+      status.message += "; results are being saved";
+      again = again ? std::min(*again, *saved) : *saved;
     }
     if (const auto* unproven = first(views, WorkerState::kUnproven)) {
       if (auto told = await_result(seen, *unproven, status)) note = std::move(told);
@@ -86,7 +88,9 @@ Step show_progress(const Observation& seen, const WorkerViews& views) {
           {reason::kStartTimeout, "workers did not start within " + std::to_string(limit) + " s: " + text},
           true);
     }
-    if (pending != nullptr && pending->message != kStarting) status.message = text;
+    // Not the rank: in a large gang it would change again and again.
+    if (pending != nullptr && pending->message != kStarting)
+      status.message = pending->message == kFetching ? "the source is being fetched" : text;
     if (const auto silent = silent_start(seen, views)) {
       const auto ask = until_mounts_asked(seen.now - *status.lease->since);
       again = again ? std::min(*again, ask) : ask;
