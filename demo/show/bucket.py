@@ -2,48 +2,52 @@
 """A local S3 server with one bucket, as the pods of the demo's cluster reach it."""
 
 import contextlib
+import os
 import socket
-import urllib.request
+import subprocess
+import tempfile
 from typing import Any, Iterator
 from urllib.parse import urlsplit
 
+from demo.show.errors import DemoError
 from tests.data.swift import Swift
+from tests.kit.paths import program
 from tests.kit.relay import Relay
 
 
 class Bucket:
-    """Its objects, through the server's own protocol; pods use S3."""
+    def __init__(self, swift: Swift, name: str, endpoint: str, folder: str) -> None:
+        self.name, self.endpoint, self.key, self.secret, self._folder = name, endpoint, swift.key, swift.secret, folder
+        for key, value in (("AWS_ACCESS_KEY_ID", self.key), ("AWS_SECRET_ACCESS_KEY", self.secret)):
+            with open(os.path.join(folder, key), "w", encoding="utf-8") as file:
+                file.write(value)
+        self._call("make-bucket")
 
-    def __init__(self, swift: Swift, name: str, endpoint: str) -> None:
-        self.name, self.endpoint, self.key, self.secret = name, endpoint, swift.key, swift.secret
-        self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
-        login = urllib.request.Request(swift.endpoint + "/auth/v1.0",
-                                       headers={"X-Auth-User": swift.key, "X-Auth-Key": swift.secret})
-        with self._open(login, timeout=30) as answer:
-            self._token, self._url = answer.headers["X-Auth-Token"], answer.headers["X-Storage-Url"]
-        self._call("PUT", "")
+    def put(self, path: str, key: str) -> None:
+        self._call("put", path, key)
 
-    def put(self, key: str, data: bytes) -> None:
-        self._call("PUT", "/" + key, data)
+    def get(self, key: str) -> str:
+        self._call("get", key, self._folder, "object")
+        with open(os.path.join(self._folder, "object"), encoding="utf-8") as file:
+            return file.read()
 
-    def get(self, key: str) -> bytes:
-        return self._call("GET", "/" + key)
+    def keys(self, folder: str) -> list[str]:
+        return [line.split(" ", 1)[1] for line in self._call("list", folder).splitlines() if line]
 
-    def keys(self) -> list[str]:
-        return self._call("GET", "").decode().split()
-
-    def _call(self, method: str, path: str, data: bytes | None = None) -> bytes:
-        request = urllib.request.Request(f"{self._url}/{self.name}{path}", data, {"X-Auth-Token": self._token}, method=method)
-        with self._open(request, timeout=30) as answer:
-            content: bytes = answer.read()
-            return content
+    def _call(self, *words: str) -> str:
+        done = subprocess.run([program("carry-s3-tool"), self.endpoint, self.name, self._folder, *words], capture_output=True,
+                              text=True, check=False)
+        if done.returncode != 0:
+            raise DemoError(f"S3 server, {words[0]}: {done.stdout.strip()} {done.stderr.strip()}")
+        return done.stdout
 
 
 @contextlib.contextmanager
 def serve(name: str, server_url: str) -> Iterator[Bucket]:
     """server_url: of the API server; what listens on this machine's address towards it is reached by pods."""
-    with Swift() as swift, Relay(_address_towards(server_url), ("127.0.0.1", urlsplit(swift.endpoint).port or 0)) as relay:
-        yield Bucket(swift, name, "http://" + relay.address)
+    with Swift() as swift, tempfile.TemporaryDirectory() as folder, \
+            Relay(_address_towards(server_url), ("127.0.0.1", urlsplit(swift.endpoint).port or 0)) as relay:
+        yield Bucket(swift, name, "http://" + relay.address, folder)
 
 
 def _address_towards(url: str) -> Any:

@@ -23,21 +23,21 @@ def run(kubectl: Kubectl) -> list[str]:
     """Prints how it goes; returns what did not come as promised."""
     with bucket.serve("gpupool-example", kubectl.server_url()) as here:
         for name in FILES:
-            with open(os.path.join(EXAMPLES, EXAMPLE, name), "rb") as file:
-                here.put(name, file.read())
-        print(f"S3 server {here.endpoint}, bucket {here.name}: {', '.join(here.keys())}")
+            here.put(os.path.join(EXAMPLES, EXAMPLE, name), name)
+        print(f"S3 server {here.endpoint}, bucket {here.name}: {', '.join(FILES)}")
         _apply(kubectl, here)
         status = _follow(kubectl)
         print(kubectl.run("gpupool", "logs", "-n", "default", JOB, "--tail", "20").rstrip())
         print(f"\n{'item':12} {'bytes':>8}  what came of it")
         for item in status["source"]["items"]:
             print(f"{item['path']:12} {item['bytes']:8}  {item.get('message') or item['digest'][:19]}")
+        keys = here.keys("models")
         print(f"\nfetched in {status['source']['seconds']} s; results: {status.get('results', {}).get('state')}, "
-              f"bucket {here.name}: {', '.join(here.keys())}")
+              f"bucket {here.name}: {', '.join(keys)}")
         report = f"models/{JOB}/report.json"
-        if report not in here.keys():
+        if report not in keys:
             return [f"{report} is not in the bucket"]
-        print(f"{report}: {here.get(report).decode()}")
+        print(f"{report}: {here.get(report)}")
         return [] if status["results"]["state"] == "Complete" else ["the results are not complete"]
 
 
