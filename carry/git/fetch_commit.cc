@@ -79,7 +79,9 @@ std::string left_out(const CheckedOut& done) {
   }
   if (done.lfs_pointers > 0) {
     if (!text.empty()) text += "; ";
-    text += std::to_string(done.lfs_pointers) + " files are pointers of Git LFS, without their content";
+    text += done.lfs_pointers == 1 ? "1 file is a pointer of Git LFS"
+                                   : std::to_string(done.lfs_pointers) + " files are pointers of Git LFS";
+    text += ", without the content";
   }
   return text;
 }
@@ -111,8 +113,9 @@ class Fetch {
       if (tree || tree.error().kind != FailureKind::kUnavailable) return tree;
       const auto delay = std::max<base::Duration>(backoff.next(clock.now()), wait_);
       if (clock.now() + delay >= request_.deadline)
-        return failed(FailureKind::kUnavailable,
-                      tree.error().message + "; given up after " + std::to_string(tries) + " tries");
+        return failed(FailureKind::kUnavailable, tree.error().message + "; given up after " +
+                                                     std::to_string(tries) +
+                                                     (tries == 1 ? " try" : " tries"));
       if (!clock.sleep_for(delay, stop_))
         return failed(FailureKind::kStopped, "stopped while fetching " + url_.text());
     }

@@ -38,8 +38,9 @@ struct GitTree {
 //
 // kDenied: the credentials; kNotFound: no such repository, commit or subdirectory; kInvalid: a wrong request,
 // a server that does not speak git protocol 2, an untrusted certificate, or a tree with a path or link that
-// is refused; kTooLarge; kUnavailable: not until the deadline. Memory: about 30 MiB, and twice the largest
-// file; of that, a file may have at most 2 GiB. Thread-safe for different paths.
+// is refused; kTooLarge; kUnavailable: not until the deadline. Memory: about 25 MiB, and the largest
+// file as a whole, more if the server sends it as a difference to another; a file may have at most 2 GiB.
+// Thread-safe for different paths.
 //
 // REQUIRES: a net::CurlGlobal.
 Outcome<GitTree> fetch_commit(const GitRequest& request, int root, SizeBudget& budget, std::stop_token stop);

@@ -17,10 +17,9 @@ tl::unexpected<Failure> not_packets() {
 // The four digits at the beginning. REQUIRES: there are as many.
 Outcome<std::size_t> length_of(std::string_view bytes) {
   const auto header = bytes.substr(0, kHeader);
-  const char* const after = header.data() + header.size();
   std::size_t length = 0;
-  const auto [end, error] = std::from_chars(header.data(), after, length, 16);
-  if (error != std::errc() || end != after) return not_packets();
+  const auto [end, error] = std::from_chars(header.data(), header.data() + header.size(), length, 16);
+  if (error != std::errc() || end != header.data() + header.size()) return not_packets();
   if (length == 3 || length > kMost) return not_packets();
   return length;
 }
