@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // carry-git-tool: fetches one commit as a line of JSON on its standard input says, and prints what came of it
 // as another one.
-#include <sys/resource.h>
-
+#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -37,6 +36,16 @@ const char* name_of(FailureKind kind) {
   return "";
 }
 
+// In KiB. Not that of getrusage(2), which counts the parent's memory before the program began.
+long most_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    constexpr char kPeak[] = "VmHWM:";
+    if (line.starts_with(kPeak)) return std::stol(line.substr(sizeof kPeak));
+  }
+  return -1;
+}
+
 int run_tool() {
   base::keep_heap_small();
   const net::CurlGlobal curl;
@@ -63,10 +72,8 @@ int run_tool() {
     out["failure"] = name_of(tree.error().kind);
   }
   out["message"] = tree ? tree->message : tree.error().message;
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
   out["left"] = budget.left();
-  out["maxRssKiB"] = usage.ru_maxrss;
+  out["maxRssKiB"] = most_memory();
   std::cout << out.dump() << "\n";
   return 0;
 }

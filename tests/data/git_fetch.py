@@ -172,7 +172,7 @@ class Trees(GitCase):
         own = self.repository
         pointer = own.blob(b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 5\n")
         answer = self.fetched(own.commit(own.tree(("100644", pointer, "model.bin"))))
-        self.assertEqual(answer["message"], "1 files are pointers of Git LFS, without their content")
+        self.assertEqual(answer["message"], "1 file is a pointer of Git LFS, without the content")
 
     def test_an_empty_tree(self) -> None:
         self.assertEqual(self.fetched(self.repository.commit(self.repository.tree()))["files"], 0)
@@ -196,7 +196,7 @@ class Trees(GitCase):
         commit = own.commit(own.tree(*entries))
         answer = self.fetched(commit)
         self.assertEqual(answer["bytes"], BIG // 100 * 100)
-        self.assertLessEqual(answer["maxRssKiB"], 64 << 10)
+        self.assertIn(answer["maxRssKiB"], range(1, 32 << 10))
         print(f"\n100 MiB in 100 files: {answer['maxRssKiB'] / 1024:.1f} MiB of memory")
         self.assert_tree(commit)
 
@@ -298,24 +298,24 @@ class Servers(GitCase):
                 shutil.rmtree(self.folder / "root" / "code", ignore_errors=True)
                 del self.server.asked[:]
                 setattr(self.server, name, value)
-                self.fetched(commit, idleMs=300, waitMs=20)
+                self.fetched(commit, idleMs=500 if name == "stalls" else 60_000, waitMs=20)
                 self.assertGreater(len(self.server.asked), 2)
         self.assert_tree(commit)
 
     def test_until_the_deadline(self) -> None:
         self.server.statuses = [503] * 100
-        self.refused("unavailable", "answers with status 503; given up after 2 tries", MISSING, deadlineMs=1_000, waitMs=500)
+        self.refused("unavailable", "answers with status 503; given up after 1 try", MISSING, waitMs=30_000)
         self.server.statuses, self.server.retry_after = [429], "3600"
-        self.refused("unavailable", "answers with status 429; given up after 1 tries", MISSING)
+        self.refused("unavailable", "answers with status 429; given up after 1 try", MISSING)
 
     def test_an_answer_without_its_end_is_told(self) -> None:
         commit, self.server.end_after = self.usual(), 200
-        self.refused("unavailable", "ends within its pack; given up after 1 tries", commit, deadlineMs=1_000, waitMs=2_000)
+        self.refused("unavailable", "ends within its pack; given up after 1 try", commit, waitMs=30_000)
 
     def test_nobody_listens(self) -> None:
         with GitServer(self.folder / "served") as gone:
             url = gone.url("r.git")
-        self.refused("unavailable", "given up after 1 tries", MISSING, url=url, deadlineMs=500)
+        self.refused("unavailable", "given up after 1 try", MISSING, url=url, deadlineMs=500)
 
 
 class Tls(GitCase):

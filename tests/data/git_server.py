@@ -10,6 +10,7 @@ import base64
 import os
 import ssl
 import subprocess
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -25,6 +26,16 @@ class Asked(NamedTuple):
     method: str
     path: str
     authorization: str
+
+
+class QuietServer(ThreadingHTTPServer):
+    """Clients may go when they like."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class GitServer:
@@ -47,8 +58,7 @@ class GitServer:
         self.asked: list[Asked] = []
         self.tls = tls is not None
         self.stopped = threading.Event()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(self))
-        self._http.daemon_threads = True
+        self._http = QuietServer(("127.0.0.1", 0), handler_of(self))
         if tls is not None:
             self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,))
@@ -129,7 +139,7 @@ def handler_of(server: GitServer) -> type[BaseHTTPRequestHandler]:
                 "GIT_PROTOCOL": "" if server.old_protocol else self.headers.get("Git-Protocol", ""),
             }
             with subprocess.Popen(["git", "http-backend"], env=environment, stdin=subprocess.PIPE,
-                                  stdout=subprocess.PIPE) as git:
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as git:
                 assert git.stdin and git.stdout
                 git.stdin.write(body)
                 git.stdin.close()

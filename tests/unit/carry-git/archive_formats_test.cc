@@ -93,7 +93,8 @@ TEST(ArchiveFormats, EveryCutOfATarIsSeen) {
       make_archive({made_file("a", std::string(1000, 'a')), made_directory("d"), made_file("d/b", "b")},
                    {"ustar", "", {}, {}});
   const std::size_t end_of_entries = 512 + 1024 + 512 + 512 + 512;
-  for (std::size_t size = 1; size <= end_of_entries; size += size % 512 == 511 || size % 512 == 0 ? 1 : 73) {
+  for (std::size_t size = 1; size <= end_of_entries;
+       size += size % 512 == 511 || size % 512 == 0 ? 1U : 73U) {
     UnpackedHere here;
     EXPECT_FALSE(here.message(whole.substr(0, size)).empty()) << size;
     EXPECT_EQ(here.last_kind(), FailureKind::kInvalid) << size;
