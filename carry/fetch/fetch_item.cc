@@ -49,7 +49,7 @@ Fetched fetch_and_unpack(api::SourceItem item, const ItemPlace& place, const std
   api::TransferredItem all;
   all.files = unpacked->files;
   all.bytes = unpacked->bytes;
-  all.digest = "sha256:" + unpacked->digest;
+  all.digest = unpacked->digest;
   return all;
 }
 

@@ -18,8 +18,10 @@ IMAGES = {"operator": ["gpupool-operator", "gpupool-launch"],
           "carry": ["gpupool-carry"]}
 # image: libraries that only the driver's library needs, which comes from the machine
 LOADED = {"device-plugin": ["libdl.so.2", "libpthread.so.0", "librt.so.1"]}
-# image: {path in the image: (path here, the Debian package that made it)}. carry talks to any server of a user.
-FILES = {"carry": {"etc/ssl/certs/ca-certificates.crt": ("/etc/ssl/certs/ca-certificates.crt", "ca-certificates")}}
+# image: {path in the image: (path here, the Debian package that made it)}. carry talks to any server of a user, and reads names
+# in UTF-8 from zip files.
+FILES = {"carry": {"etc/ssl/certs/ca-certificates.crt": ("/etc/ssl/certs/ca-certificates.crt", "ca-certificates"),
+                   "usr/lib/locale/C.utf8/LC_CTYPE": ("/usr/lib/locale/C.utf8/LC_CTYPE", "libc-bin")}}
 
 
 def version() -> Any:
