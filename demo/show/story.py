@@ -53,7 +53,7 @@ def run(keep: bool, part: str = "") -> int:
 
 def _show_part(kubectl: Kubectl, part: str) -> list[str]:
     PARTS[part].load_image()
-    _title(PARTS[part].__doc__.split(": ", 1)[1])
+    _title((PARTS[part].__doc__ or "").partition(": ")[2])
     problems = PARTS[part].run(kubectl)
     for problem in problems:
         print(f"NOT AS PROMISED: {problem}")

@@ -21,7 +21,7 @@ class PushTest(CarryCase):
     def setUp(self) -> None:
         super().setUp()
         (self.folder / "claims" / "models").mkdir()
-        self.to = {"from": "/gpupool/work/out", "to": {"volume": {"claimName": "models", "path": "$(job)/$(attempt)-$(rank)"}}}
+        self.to: dict[str, Any] = {"from": "/gpupool/work/out", "to": {"volume": {"claimName": "models", "path": "$(job)/$(attempt)-$(rank)"}}}
 
     def start(self, results: list[dict[str, Any]], *flags: str) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(self.push(results, *flags), stdout=subprocess.DEVNULL)
