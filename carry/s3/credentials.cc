@@ -2,6 +2,7 @@
 #include "s3/credentials.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -57,23 +58,26 @@ Outcome<Credentials> of_profile(const std::string& text) {
   return credentials;
 }
 
-}  // namespace
+// Where the keys of a Secret are.
+struct Keys {
+  std::function<Outcome<std::optional<std::string>>(const std::string& key)> value;
+  std::function<Outcome<std::optional<std::string>>(const std::string& key)> line;  // for a header
+};
 
-Outcome<Credentials> read_credentials(const std::string& directory) {
+Outcome<Credentials> credentials_from(const Keys& keys) {
   Credentials credentials;
-  if (directory.empty()) return credentials;
-  auto authorities = secret_value(directory, "ca.crt");
+  auto authorities = keys.value("ca.crt");
   if (!authorities) return tl::unexpected(authorities.error());
-  auto id = secret_line(directory, kId);
+  auto id = keys.line(kId);
   if (!id) return tl::unexpected(id.error());
-  auto secret = secret_line(directory, kSecret);
+  auto secret = keys.line(kSecret);
   if (!secret) return tl::unexpected(secret.error());
-  auto profile = secret_value(directory, "credentials");
+  auto profile = keys.value("credentials");
   if (!profile) return tl::unexpected(profile.error());
   if (*id || *secret) {
     if (!*id || !*secret)
       return failed(FailureKind::kInvalid, std::string("the Secret lacks the key ") + (*id ? kSecret : kId));
-    auto token = secret_line(directory, kToken);
+    auto token = keys.line(kToken);
     if (!token) return tl::unexpected(token.error());
     credentials.key = {std::move(**id), std::move(**secret)};
     credentials.token = token->value_or("");
@@ -86,6 +90,29 @@ Outcome<Credentials> read_credentials(const std::string& directory) {
   }
   credentials.ca_pem = authorities->value_or("");
   return credentials;
+}
+
+}  // namespace
+
+Outcome<Credentials> read_credentials(const std::string& directory) {
+  if (directory.empty()) return Credentials();
+  return credentials_from({[&](const std::string& key) { return secret_value(directory, key); },
+                           [&](const std::string& key) { return secret_line(directory, key); }});
+}
+
+Outcome<Credentials> credentials_of(const std::map<std::string, std::string>& keys) {
+  const auto value = [&](const std::string& key) -> Outcome<std::optional<std::string>> {
+    const auto at = keys.find(key);
+    if (at == keys.end()) return std::optional<std::string>();
+    return std::optional<std::string>(without_line_ends(at->second));
+  };
+  const auto line = [&](const std::string& key) -> Outcome<std::optional<std::string>> {
+    auto found = value(key);
+    if (!found || !*found) return found;
+    if (auto good = check_secret_line(key, **found); !good) return tl::unexpected(good.error());
+    return found;
+  };
+  return credentials_from({value, line});
 }
 
 }  // namespace gpupool::carry::s3

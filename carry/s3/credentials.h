@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "failure/failure.h"
@@ -20,5 +21,8 @@ struct Credentials {
 // used; and ca.crt. An empty directory name, or ca.crt alone: anonymous. kInvalid names the key that is
 // missing or wrong, and never a value.
 Outcome<Credentials> read_credentials(const std::string& directory);
+
+// The same of keys and values that were read elsewhere, such as from the API server.
+Outcome<Credentials> credentials_of(const std::map<std::string, std::string>& keys);
 
 }  // namespace gpupool::carry::s3

@@ -32,13 +32,23 @@ constexpr std::array<std::string_view, 4> kBusyCodes{"RequestTimeout", "SlowDown
 
 Outcome<std::unique_ptr<Session>> Session::open(const api::S3Location& location, std::string secret_directory,
                                                 const base::Clock& clock) {
-  auto address = address_of(location);
-  if (!address) return tl::unexpected(address.error());
   auto credentials = read_credentials(secret_directory);
   if (!credentials) return tl::unexpected(credentials.error());
+  return make(location, std::move(secret_directory), std::move(*credentials), clock);
+}
+
+Outcome<std::unique_ptr<Session>> Session::open(const api::S3Location& location, Credentials credentials,
+                                                const base::Clock& clock) {
+  return make(location, std::string(), std::move(credentials), clock);
+}
+
+Outcome<std::unique_ptr<Session>> Session::make(const api::S3Location& location, std::string secret_directory,
+                                                Credentials credentials, const base::Clock& clock) {
+  auto address = address_of(location);
+  if (!address) return tl::unexpected(address.error());
   const std::string region = location.region.empty() ? kDefaultRegion : location.region;
   return std::unique_ptr<Session>(
-      new Session(std::move(*address), region, std::move(secret_directory), std::move(*credentials), clock));
+      new Session(std::move(*address), region, std::move(secret_directory), std::move(credentials), clock));
 }
 
 Session::Session(Address address, std::string region, std::string secret_directory, Credentials credentials,

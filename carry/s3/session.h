@@ -23,6 +23,9 @@ class Session final : public Protocol {
   // the session. Failures are those of address_of() and read_credentials().
   static Outcome<std::unique_ptr<Session>> open(const api::S3Location& location, std::string secret_directory,
                                                 const base::Clock& clock);
+  // The same with credentials that are known already, and are not read again.
+  static Outcome<std::unique_ptr<Session>> open(const api::S3Location& location, Credentials credentials,
+                                                const base::Clock& clock);
 
   std::string url(const std::string& target) const override;
   Outcome<std::vector<Header>> sign(const HttpRequest& request) override;
@@ -34,6 +37,8 @@ class Session final : public Protocol {
   const std::shared_ptr<const TrustStore>& trust() const { return trust_; }
 
  private:
+  static Outcome<std::unique_ptr<Session>> make(const api::S3Location& location, std::string secret_directory,
+                                                Credentials credentials, const base::Clock& clock);
   Session(Address address, std::string region, std::string secret_directory, Credentials credentials,
           const base::Clock& clock);
   bool amend_region(const HttpAnswer& answer, Amends& made);
