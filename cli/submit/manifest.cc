@@ -146,6 +146,8 @@ base::Result<std::string> manifest_of(const Wanted& wanted, const std::optional<
   if (!added) return tl::unexpected<base::Error>(added.error());
   auto pod = pod_spec(wanted, script);
   if (!pod) return tl::unexpected<base::Error>(pod.error());
+  if (!wanted.data.source.empty()) spec["source"] = Json::parse(source_json(wanted.data.source));
+  if (!wanted.data.results.empty()) spec["results"] = Json::parse(results_json(wanted.data.results));
   spec["template"] = {{"spec", std::move(*pod)}};
   return Json{{"apiVersion", api::kApiVersion}, {"kind", "GpuJob"}, {"metadata", metadata}, {"spec", spec}}
       .dump();
@@ -154,9 +156,12 @@ base::Result<std::string> manifest_of(const Wanted& wanted, const std::optional<
 base::Result<std::string> changed_manifest(const std::string& manifest, const Wanted& wanted) {
   const bool about_pod = !wanted.image.empty() || !wanted.cpu.empty() || !wanted.memory.empty() ||
                          !wanted.env.empty() || !wanted.claims.empty() || !wanted.command.empty() ||
-                         wanted.slices || !wanted.slice_memory.empty() || wanted.slice_cores;
+                         wanted.slices || !wanted.slice_memory.empty() || wanted.slice_cores ||
+                         !wanted.data.empty();
   if (about_pod)
-    return wrong("with -f the file says what runs: no command, script, or flags about the pod or its slices");
+    return wrong(
+        "with -f the file says what runs: no command, script, or flags about the pod, its slices, sources or "
+        "results");
   Json job = Json::parse(manifest);
   Json& metadata = job["metadata"];
   if (!wanted.name.empty()) metadata["name"] = wanted.name;

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "objects/new_job.h"
+#include "submit/job_data.h"
 
 namespace gpupool::submit {
 
@@ -31,6 +32,7 @@ struct Wanted {
   std::vector<std::string> labels;  // KEY=VALUE
   std::vector<std::string> claims;  // CLAIM:/DIRECTORY
   std::vector<std::string> command;
+  JobData data;
 };
 
 // The GpuJob as JSON. kInvalidArgument, with the flag that is wrong or missing.

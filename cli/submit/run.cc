@@ -9,6 +9,8 @@
 #include "jobs/await_end.h"
 #include "logs/show_logs.h"
 #include "objects/output.h"
+#include "screen/plain_text.h"
+#include "submit/git_reference.h"
 #include "submit/manifest.h"
 #include "submit/manifest_file.h"
 #include "submit/script_file.h"
@@ -21,6 +23,8 @@ using objects::Script;
 
 constexpr std::int64_t kMostGpus = 64000;
 constexpr std::int64_t kMostPriority = 1000000;
+constexpr std::int64_t kLeastSync = 10;  // seconds
+constexpr std::int64_t kMostSync = 86400;
 
 // What is to be created.
 struct Plan {
@@ -43,13 +47,27 @@ class Run final : public command::Command {
             "flags given.\n"
             "With --wait the program ends when the job has ended, with the job's exit code (see wait). With "
             "--follow\n"
-            "it also prints what the workers print, as logs -f does.",
+            "it also prints what the workers print, as logs -f does.\n"
+            "URLs of sources are https://HOST/FILE[#sha256=HEX], s3://BUCKET/KEY, s3://BUCKET/PREFIX/ and\n"
+            "git+https://HOST/REPOSITORY[//DIRECTORY]@REF. REF is a commit, or a branch or tag, of which "
+            "this "
+            "machine asks\n"
+            "the repository for the commit; if that wants credentials, they are taken from GIT_USERNAME and "
+            "GIT_PASSWORD,\n"
+            "never from the cluster. URLs of results are s3://BUCKET/PREFIX and pvc://CLAIM/PATH, where "
+            "$(job), $(namespace),\n"
+            "$(attempt) and $(rank) stand for their values.",
         .example =
             "  kubectl gpupool run hello --pool lab --image busybox -- echo hello\n"
             "  kubectl gpupool run resnet --pool lab --gpus 4 --image pytorch/pytorch train.py -- --epochs "
             "3\n"
             "  kubectl gpupool run -f job.yaml --follow\n"
-            "  kubectl gpupool run resnet --pool lab --image x train.py --dry-run=client -o yaml > job.yaml",
+            "  kubectl gpupool run resnet --pool lab --image x train.py --dry-run=client -o yaml > job.yaml\n"
+            "  kubectl gpupool run resnet --pool lab --image x --source "
+            "code=git+https://git.example.com/resnet.git@main \\\n"
+            "    --source data=s3://datasets/imagenet/ --source-secret data=bucket --result "
+            "'out=s3://models/$(job)' \\\n"
+            "    --result-secret bucket -- python3 code/train.py",
         .trailing = "ARG..."};
   }
 
@@ -79,6 +97,7 @@ class Run final : public command::Command {
     flags.texts("-e,--env", wanted_.env, "NAME=VALUE", "Environment variable; may be repeated");
     flags.texts("--label", wanted_.labels, "KEY=VALUE", "Label of the job; may be repeated");
     flags.texts("--claim", wanted_.claims, "CLAIM:/DIR", "PersistentVolumeClaim to mount; may be repeated");
+    add_data_flags(flags);
     flags.choice("--dry-run", dry_run_, {"none", "client", "server"},
                  "Create nothing: only print, or also let the server check");
     flags.yes("--wait", wait_, "Wait until the job has ended, and end with its exit code");
@@ -91,6 +110,9 @@ class Run final : public command::Command {
     if (auto fits = check_flags(); !fits) return tl::unexpected<base::Error>(fits.error());
     if (deadline_)
       wanted_.deadline_seconds = std::chrono::duration_cast<std::chrono::seconds>(*deadline_).count();
+    auto data = read_data_flags(data_flags_);
+    if (!data) return tl::unexpected<base::Error>(data.error());
+    wanted_.data = *std::move(data);
     const auto session = context.session();
     if (!session) return tl::unexpected<base::Error>(session.error());
     wanted_.ns = (*session)->ns();
@@ -104,6 +126,40 @@ class Run final : public command::Command {
   }
 
  private:
+  void add_data_flags(command::Flags& flags) {
+    flags.texts("--source", data_flags_.sources, "PATH=URL",
+                "Fetch URL to PATH below /gpupool/work of every worker; may be repeated");
+    flags.texts("--unpack", data_flags_.unpack, "PATH",
+                "The source at PATH is an archive, which is unpacked; may be repeated");
+    flags.texts("--source-secret", data_flags_.source_secrets, "[PATH=]NAME",
+                "Secret with the credentials for all sources, or for that at PATH; may be repeated");
+    flags.texts(
+        "--result", data_flags_.results, "FROM=URL",
+        "Save FROM, below /gpupool/work, at the end: to s3://BUCKET/PREFIX or pvc://CLAIM/PATH; may be "
+        "repeated");
+    flags.text("--result-secret", data_flags_.result_secret, "NAME",
+               "Secret with the credentials for results in s3://");
+    flags.number("--sync", data_flags_.sync_seconds, "SECONDS",
+                 "Save results also while the command runs, so often", kLeastSync, kMostSync);
+    flags.text("--s3-endpoint", data_flags_.s3_endpoint, "URL",
+               "Server of all s3:// sources and results; default: AWS");
+    flags.text("--s3-region", data_flags_.s3_region, "REGION", "Region of all s3:// sources and results");
+  }
+
+  // Puts commits in the place of branches and tags, and says so.
+  base::Result<bool> resolve_references(command::Context& context) {
+    bool any = false;
+    for (auto& item : wanted_.data.source) {
+      if (!item.git || is_commit(item.git->commit)) continue;
+      auto commit = resolve_reference(*item.git, context.stop);
+      if (!commit) return base::in_context(commit.error(), "--source " + item.path);
+      context.err << screen::plain_text(item.path + ": " + item.git->commit + " is " + *commit) << "\n";
+      item.git->commit = *std::move(commit);
+      any = true;
+    }
+    return any;
+  }
+
   base::Result<void> check_flags() const {
     const auto refuse = [](const char* why) { return base::fail(base::ErrorCode::kInvalidArgument, why); };
     if (timeout_ && !wait_) return refuse("--timeout needs --wait");
@@ -136,6 +192,10 @@ class Run final : public command::Command {
     wanted_.command.insert(wanted_.command.end(), context.trailing.begin(), context.trailing.end());
     auto manifest = manifest_of(wanted_, script);
     if (!manifest) return tl::unexpected<base::Error>(manifest.error());
+    // Only now, when all else is known to be right, is a server asked.
+    const auto resolved = resolve_references(context);
+    if (!resolved) return tl::unexpected<base::Error>(resolved.error());
+    if (*resolved) manifest = manifest_of(wanted_, script);
     return Plan{std::move(*manifest), std::move(script)};
   }
 
@@ -192,6 +252,7 @@ class Run final : public command::Command {
   }
 
   Wanted wanted_;
+  DataFlags data_flags_;
   std::string script_;
   std::string file_;
   std::string dry_run_ = "none";
