@@ -30,13 +30,14 @@ constexpr api::ResourceType kEvents{"", "v1", "events", "Event", true};
 class Describe final : public command::Command {
  public:
   Manual manual() const override {
-    return {.name = "describe",
-            .summary = "Tell the story of a job",
-            .text =
-                "What it asks for, how far it is and why, its workers, conditions and events. What the "
-                "caller may not read\n"
-                "is named and left out.",
-            .example = "  kubectl gpupool describe resnet"};
+    return {
+        .name = "describe",
+        .summary = "Tell the story of a job",
+        .text =
+            "What it asks for, how far it is and why, how its sources came and where its results are, its "
+            "workers,\n"
+            "conditions and events. What the caller may not read is named and left out.",
+        .example = "  kubectl gpupool describe resnet"};
   }
 
   void add_flags(command::Flags& flags) override {
