@@ -15,6 +15,7 @@
 #include "logs/logs_command.h"
 #include "net/curl_transport.h"
 #include "nodes/commands.h"
+#include "results/results_command.h"
 #include "submit/run.h"
 #include "sweeps/commands.h"
 
@@ -26,8 +27,8 @@ void add_commands(command::Registry& registry) {
   static constexpr char kJobs[] = "Jobs";
   for (const auto make :
        {submit::make_run, jobs::make_list, jobs::make_queue, jobs::make_describe, jobs::make_why,
-        jobs::make_wait, logs::make_logs, jobs::make_cancel, jobs::make_suspend, jobs::make_resume,
-        jobs::make_retry, jobs::make_priority, jobs::make_shell}) {
+        jobs::make_wait, logs::make_logs, results::make_results, jobs::make_cancel, jobs::make_suspend,
+        jobs::make_resume, jobs::make_retry, jobs::make_priority, jobs::make_shell}) {
     registry.add(kJobs, make());
   }
   registry.add("Sweeps", sweeps::make_sweep());
