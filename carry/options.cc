@@ -26,6 +26,47 @@ int fail(const std::string& problem) {
   return kUsageError;
 }
 
+// With the place as default.
+void add_place(CLI::App& command, const char* flag, std::string& place, const std::string& usual,
+               const char* help) {
+  place = usual;
+  command.add_option(flag, place, help)->capture_default_str();
+}
+
+CLI::App* add_fetch(CLI::App& app, FetchOptions& fetch, std::string& source) {
+  auto* command = app.add_subcommand("fetch", "Fetch the source of a job, before its worker starts");
+  command->add_option("--source", source, "spec.source of the GpuJob, as JSON")->required();
+  command->add_option("--attempt", fetch.attempt, "The attempt, from 0");
+  command->add_option("--report-bytes", fetch.report_bytes, "The most bytes of the report");
+  add_place(*command, "--termination-log", fetch.termination_log, kTerminationLog, "Where the report goes");
+  add_place(*command, "--work", fetch.work, api::kWorkDirectory, "The directory of the items");
+  add_place(*command, "--state", fetch.state, std::string(kLauncherDirectory) + "/source",
+            "For what is complete");
+  add_place(*command, "--secrets", fetch.secrets, kSecretsDirectory, "One directory for each Secret");
+  add_place(*command, "--config-maps", fetch.config_maps, kConfigMapsDirectory,
+            "One directory for each ConfigMap");
+  return command;
+}
+
+void add_push(CLI::App& app, PushOptions& push, std::string& results, std::string& pod) {
+  auto* command = app.add_subcommand("push", "Put the results of a worker away, at its end and before");
+  command->add_option("--results", results, "spec.results of the GpuJob, as JSON")->required();
+  command->add_option("--job", push.names.job, "Name of the GpuJob");
+  command->add_option("--namespace", push.names.ns, "Its namespace");
+  command->add_option("--attempt", push.names.attempt, "The attempt, from 0");
+  command->add_option("--rank", push.names.rank, "The rank of this worker");
+  command->add_option("--pod-name", pod, "Name of the pod, which ends with its rank");
+  command->add_option("--grace-seconds", push.grace_seconds, "Grace period of the pod");
+  command->add_option("--report-bytes", push.report_bytes, "The most bytes of the report");
+  add_place(*command, "--termination-log", push.termination_log, kTerminationLog, "Where the report goes");
+  add_place(*command, "--work", push.work, api::kWorkDirectory, "The directory of the files");
+  add_place(*command, "--launcher", push.launcher, kLauncherDirectory, "The directory of gpupool-launch");
+  add_place(*command, "--claims", push.claims, kClaimsDirectory, "One directory for each claim");
+  add_place(*command, "--secrets", push.secrets, kSecretsDirectory, "One directory for each Secret");
+  command->add_flag("--hold", push.hold,
+                    "Started again, wait before the end: the pod restarts its containers");
+}
+
 }  // namespace
 
 std::variant<Command, int> parse_options(int argc, const char* const* argv) {
@@ -33,47 +74,12 @@ std::variant<Command, int> parse_options(int argc, const char* const* argv) {
   app.set_version_flag("--version", "gpupool-carry " GPUPOOL_VERSION);
   app.require_subcommand(1);
   FetchOptions fetch;
-  fetch.work = api::kWorkDirectory;
-  fetch.state = std::string(kLauncherDirectory) + "/source";
-  fetch.secrets = kSecretsDirectory;
-  fetch.config_maps = kConfigMapsDirectory;
   std::string source;
-  auto* fetching = app.add_subcommand("fetch", "Fetch the source of a job, before its worker starts");
-  fetching->add_option("--source", source, "spec.source of the GpuJob, as JSON")->required();
-  fetching->add_option("--attempt", fetch.attempt, "The attempt, from 0");
-  fetching->add_option("--report-bytes", fetch.report_bytes, "The most bytes of the report");
-  fetching->add_option("--termination-log", fetch.termination_log, "Where the report goes")
-      ->capture_default_str();
-  fetching->add_option("--work", fetch.work, "The directory of the items")->capture_default_str();
-  fetching->add_option("--state", fetch.state, "For what is complete")->capture_default_str();
-  fetching->add_option("--secrets", fetch.secrets, "One directory for each Secret")->capture_default_str();
-  fetching->add_option("--config-maps", fetch.config_maps, "One directory for each ConfigMap")
-      ->capture_default_str();
-
+  const auto* fetching = add_fetch(app, fetch, source);
   PushOptions push;
-  push.work = api::kWorkDirectory;
-  push.launcher = kLauncherDirectory;
-  push.claims = kClaimsDirectory;
-  push.secrets = kSecretsDirectory;
   std::string results;
   std::string pod;
-  auto* pushing = app.add_subcommand("push", "Put the results of a worker away, at its end and before");
-  pushing->add_option("--results", results, "spec.results of the GpuJob, as JSON")->required();
-  pushing->add_option("--job", push.names.job, "Name of the GpuJob");
-  pushing->add_option("--namespace", push.names.ns, "Its namespace");
-  pushing->add_option("--attempt", push.names.attempt, "The attempt, from 0");
-  pushing->add_option("--rank", push.names.rank, "The rank of this worker");
-  pushing->add_option("--pod-name", pod, "Name of the pod, which ends with its rank");
-  pushing->add_option("--grace-seconds", push.grace_seconds, "Grace period of the pod");
-  pushing->add_option("--report-bytes", push.report_bytes, "The most bytes of the report");
-  pushing->add_option("--termination-log", push.termination_log, "Where the report goes")
-      ->capture_default_str();
-  pushing->add_option("--work", push.work, "The directory of the files")->capture_default_str();
-  pushing->add_option("--launcher", push.launcher, "The directory of gpupool-launch")->capture_default_str();
-  pushing->add_option("--claims", push.claims, "One directory for each claim")->capture_default_str();
-  pushing->add_option("--secrets", push.secrets, "One directory for each Secret")->capture_default_str();
-  pushing->add_flag("--hold", push.hold,
-                    "Started again, wait before the end: the pod restarts its containers");
+  add_push(app, push, results, pod);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

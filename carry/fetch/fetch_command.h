@@ -16,7 +16,7 @@ struct FetchOptions {
   api::JobSource source;
   std::int64_t attempt = 0;
   std::size_t report_bytes = 3072;
-  std::string termination_log = "/dev/termination-log";
+  std::string termination_log;
   std::string work;         // the directory of the items
   std::string state;        // a directory on the same disk, which the pod keeps
   std::string secrets;      // one directory for each Secret

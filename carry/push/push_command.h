@@ -19,7 +19,7 @@ struct PushOptions {
   std::int64_t grace_seconds = 30;  // from a stop signal to the end of the pod
   std::size_t report_bytes = 3072;
   bool hold = false;  // the pod restarts its containers: repeat the report
-  std::string termination_log = "/dev/termination-log";
+  std::string termination_log;
   std::string work;      // the directory that api::kWorkDirectory stands for
   std::string launcher;  // the directory of gpupool-launch, which the pod keeps; also for our state
   std::string claims;    // one directory for each claim

@@ -5,6 +5,7 @@
 // (operator/planning/workers/data_containers.cc); the work directory is api::kWorkDirectory.
 namespace gpupool::carry {
 
+inline constexpr char kTerminationLog[] = "/dev/termination-log";
 inline constexpr char kLauncherDirectory[] = "/gpupool";  // of gpupool-launch; also for our state
 // Not in the launcher's directory, where the worker would see their names. One directory for each object.
 inline constexpr char kSecretsDirectory[] = "/secrets";

@@ -32,6 +32,11 @@ bool only_ends(const api::GpuJobStatus& before, api::GpuJobStatus after) {
   return after == before;
 }
 
+// Looks again after so long at the latest.
+void wake(std::optional<base::Duration>& again, base::Duration after) {
+  again = again ? std::min(*again, after) : after;
+}
+
 // Shows WaitingForResult in the status. Returns a note if that is new.
 std::optional<Note> await_result(const Observation& seen, const WorkerView& unproven,
                                  api::GpuJobStatus& status) {
@@ -39,6 +44,34 @@ std::optional<Note> await_result(const Observation& seen, const WorkerView& unpr
   status.message = of_rank(unproven) + "; waiting for its result";
   if (seen.job.status.reason == status.reason) return std::nullopt;
   return Note{true, status.reason, status.message};
+}
+
+// Not all workers run yet: says in the status what they wait for. Returns the end of a job that takes too
+// long.
+std::optional<Step> show_start(const Observation& seen, const WorkerViews& views, api::GpuJobStatus& status,
+                               std::optional<base::Duration>& again) {
+  const auto limit = start_limit(seen);
+  const auto left = time_left(seen, status.lease->since, limit);
+  const auto* pending = first(views, WorkerState::kPending);
+  const auto text = pending != nullptr ? of_rank(*pending) : "workers are being created";
+  if (*left == base::Duration::zero()) {
+    return release(
+        seen, api::outcome::kFailed,
+        {reason::kStartTimeout, "workers did not start within " + std::to_string(limit) + " s: " + text},
+        true);
+  }
+  // Not the rank: in a large gang it would change again and again.
+  if (pending != nullptr && pending->message != kStarting)
+    status.message = pending->message == kFetching ? "the source is being fetched" : text;
+  if (const auto silent = silent_start(seen, views)) {
+    wake(again, until_mounts_asked(seen.now - *status.lease->since));
+    if (!seen.mounts.message.empty())
+      status.message = "rank " + std::to_string(rank_of(*silent)) + ": " + seen.mounts.message;
+  }
+  if (first(views, WorkerState::kAbsent) != nullptr) wake(again, kPodsExpected);
+  wake(again, *left);
+  if (const auto moved = until_moved(seen, views)) wake(again, *moved);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -60,7 +93,7 @@ Step show_progress(const Observation& seen, const WorkerViews& views) {
   const auto running = count(views, WorkerState::kRunning) + count(views, WorkerState::kUnproven);
   const auto succeeded = count(views, WorkerState::kSucceeded);
   auto again = time_left(seen, status.start_time, seen.job.spec.active_deadline_seconds);
-  if (const auto loss = until_next_loss(seen)) again = again ? std::min(*again, *loss) : *loss;
+  if (const auto loss = until_next_loss(seen)) wake(again, *loss);
   if (status.reason == reason::kWaitingForLostNode) {
     status.lease->since = seen.now;  // startTimeoutSeconds starts again
     status.reason = reason::kStartingWorkers;
@@ -71,36 +104,14 @@ Step show_progress(const Observation& seen, const WorkerViews& views) {
     set_running(seen.job.spec, {total, running, succeeded}, status);
     if (const auto saved = until_saved(views)) {
       status.message += "; results are being saved";
-      again = again ? std::min(*again, *saved) : *saved;
+      wake(again, *saved);
     }
     if (const auto* unproven = first(views, WorkerState::kUnproven)) {
       if (auto told = await_result(seen, *unproven, status)) note = std::move(told);
-      again = again ? std::min(*again, until_given_up(seen)) : until_given_up(seen);
+      wake(again, until_given_up(seen));
     }
-  } else {
-    const auto limit = start_limit(seen);
-    const auto left = time_left(seen, status.lease->since, limit);
-    const auto* pending = first(views, WorkerState::kPending);
-    const auto text = pending != nullptr ? of_rank(*pending) : "workers are being created";
-    if (*left == base::Duration::zero()) {
-      return release(
-          seen, api::outcome::kFailed,
-          {reason::kStartTimeout, "workers did not start within " + std::to_string(limit) + " s: " + text},
-          true);
-    }
-    // Not the rank: in a large gang it would change again and again.
-    if (pending != nullptr && pending->message != kStarting)
-      status.message = pending->message == kFetching ? "the source is being fetched" : text;
-    if (const auto silent = silent_start(seen, views)) {
-      const auto ask = until_mounts_asked(seen.now - *status.lease->since);
-      again = again ? std::min(*again, ask) : ask;
-      if (!seen.mounts.message.empty())
-        status.message = "rank " + std::to_string(rank_of(*silent)) + ": " + seen.mounts.message;
-    }
-    if (first(views, WorkerState::kAbsent) != nullptr)
-      again = again ? std::min(*again, kPodsExpected) : kPodsExpected;
-    again = again ? std::min(*again, *left) : *left;
-    if (const auto moved = until_moved(seen, views)) again = std::min(*again, *moved);
+  } else if (auto late = show_start(seen, views, status, again)) {
+    return *std::move(late);
   }
   std::optional<api::Problem> stalled;
   if (api::spec_hash(seen.job.spec) != status.lease->spec_hash) {
@@ -111,7 +122,7 @@ Step show_progress(const Observation& seen, const WorkerViews& views) {
   }
   if (seen.blocked) {  // a mark on a node, or the Service, could not be restored
     stalled = *seen.blocked;
-    again = again ? std::min<base::Duration>(*again, kBlockedRetry) : kBlockedRetry;
+    wake(again, kBlockedRetry);
   }
   settle_status(status, seen.job.metadata.generation, stalled, seen.now);
   if (status == seen.job.status) return step::Idle{again};
