@@ -133,10 +133,8 @@ class Run final : public command::Command {
                 "The source at PATH is an archive, which is unpacked; may be repeated");
     flags.texts("--source-secret", data_flags_.source_secrets, "[PATH=]NAME",
                 "Secret with the credentials for all sources, or for that at PATH; may be repeated");
-    flags.texts(
-        "--result", data_flags_.results, "FROM=URL",
-        "Save FROM, below /gpupool/work, at the end: to s3://BUCKET/PREFIX or pvc://CLAIM/PATH; may be "
-        "repeated");
+    flags.texts("--result", data_flags_.results, "FROM=URL",
+                "Save FROM below /gpupool/work to URL at the end; may be repeated");
     flags.text("--result-secret", data_flags_.result_secret, "NAME",
                "Secret with the credentials for results in s3://");
     flags.number("--sync", data_flags_.sync_seconds, "SECONDS",
