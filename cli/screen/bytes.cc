@@ -9,15 +9,16 @@ namespace gpupool::screen {
 std::string bytes_text(std::int64_t bytes) {
   static constexpr std::array<const char*, 6> kUnits{" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
   static constexpr std::int64_t kStep = 1024;
-  static constexpr std::int64_t kMostTenths = 9999;  // then the next unit is shorter
+  static constexpr std::int64_t kMost = 1000;  // then the next unit is shorter
   bytes = std::max<std::int64_t>(bytes, 0);
   if (bytes < kStep) return std::to_string(bytes) + " B";
   std::size_t unit = 0;
-  while (bytes / kStep * 10 > kMostTenths && unit + 1 < kUnits.size()) {
-    bytes /= kStep;
+  std::int64_t size = kStep;
+  while (bytes / size >= kMost && unit + 1 < kUnits.size()) {
+    size *= kStep;
     ++unit;
   }
-  const std::int64_t tenths = bytes / kStep * 10 + bytes % kStep * 10 / kStep;
+  const auto tenths = static_cast<std::int64_t>(static_cast<double>(bytes) * 10 / static_cast<double>(size));
   std::string text = std::to_string(tenths / 10);
   if (tenths < 1000) text += "." + std::to_string(tenths % 10);
   return text + kUnits.at(unit);

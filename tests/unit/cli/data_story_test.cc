@@ -52,7 +52,7 @@ TEST(BytesText, HasThreeDigitsAtMostBeforeThePoint) {
   const std::pair<std::int64_t, const char*> texts[] = {
       {-1, "0 B"},           {1023, "1023 B"},    {1024, "1.0 KiB"},       {1536, "1.5 KiB"},
       {102399, "99.9 KiB"},  {102400, "100 KiB"}, {1023 << 10, "0.9 MiB"}, {1288490189, "1.2 GiB"},
-      {INT64_MAX, "7.9 EiB"}};
+      {INT64_MAX, "8.0 EiB"}};
   for (const auto& [bytes, text] : texts) EXPECT_EQ(screen::bytes_text(bytes), text) << bytes;
 }
 
