@@ -4,7 +4,8 @@
 from tests.health.live_case import LiveCase
 from tests.integration.operator.test_permissions import PermissionCase
 from tests.kit.api import ApiError
-from tests.kit.manifests import job_manifest, shell
+from tests.kit.manifests import SOURCE, job_manifest, shell
+from tests.kit.played import transfers
 from tests.kit.waiting import wait_for
 
 
@@ -104,6 +105,17 @@ class LifeTest(LiveCase):
         self.kubelet.dead.clear()
         never.wait_condition("Failed")
         self.keep_job("gpujob-failed-start-timeout", never, "StartTimeout")
+
+    def test_source_that_cannot_be_fetched(self):
+        sources = self.kubelet.transfers.sources
+        sources[self.namespace, "denied"] = transfers.fails("SourceDenied", "data: s3://lab/set: 403 Forbidden")
+        sources[self.namespace, "away"] = transfers.in_turn(
+            transfers.fails("SourceUnavailable", "data: s3://lab/set: 503 Service Unavailable"), transfers.fetched)
+        denied, away = (self.submit(name, source=SOURCE) for name in ("denied", "away"))
+        denied.wait_condition("Failed")
+        self.keep_job("gpujob-failed-source-denied", denied, "SourceDenied")
+        away.wait_phase("Running")
+        self.keep_moment("gpujob-restarting-source-unavailable", away, "Restarting", "SourceUnavailable")
 
     def test_suspended_while_it_runs(self):
         job = self.submit("paused")

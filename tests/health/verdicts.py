@@ -8,14 +8,14 @@ VERDICTS = {
         "gpujob-queued-no-such-node", "gpujob-queued-pool-stalled", "gpujob-queued-pool-stopping",
         "gpujob-queued-too-large", "gpujob-queued-waiting-for-nodes", "gpujob-taking",
         "gpujob-starting", "gpujob-placement-refused", "gpujob-restarting", "gpujob-restarting-node-lost",
-        "gpujob-restarting-worker-lost", "gpujob-releasing", "gpujob-releasing-suspended",
+        "gpujob-restarting-source-unavailable", "gpujob-restarting-worker-lost", "gpujob-releasing", "gpujob-releasing-suspended",
         "gpusweep-new", "gpupool-new", "gpupool-edited-unseen", "gpupool-nodes-in-older-pool", "gpupool-without-nodes"],
     ("Current", "Progressing"): ["gpujob-running", "gpujob-running-waiting-for-lost-node", "gpusweep-running"],
     ("Current", "Suspended"): ["gpujob-suspended", "gpusweep-suspended"],
     ("Current", "Healthy"): [
         "gpujob-succeeded", "gpusweep-succeeded", "gpusweep-target-reached", "gpupool-ready", "gpupool-ready-sharing"],
     ("Failed", "Degraded"): [
-        "gpujob-failed-backoff-limit", "gpujob-failed-deadline", "gpujob-failed-start-timeout",
+        "gpujob-failed-backoff-limit", "gpujob-failed-deadline", "gpujob-failed-source-denied", "gpujob-failed-start-timeout",
         "gpujob-releasing-forbidden", "gpujob-running-spec-changed", "gpujob-stalled-forbidden",
         "gpujob-stalled-invalid-spec", "gpujob-stalled-invalid-template", "gpujob-stalled-name-conflict",
         "gpujob-stalled-pool-not-found", "gpujob-stalled-quota-exceeded",
@@ -28,7 +28,7 @@ VERDICTS = {
 }
 OF = {name: verdict for verdict, names in VERDICTS.items() for name in names}
 
-# Reasons that no fixture shows: nobody can bring them about at will, and others look the same.
+# Reasons that no fixture shows: others look the same, and most of these nobody can bring about at will.
 LIKE = {
     "CreateFailed": "gpujob-placement-refused",
     "DeletedByForce": "gpujob-restarting-worker-lost",
@@ -38,6 +38,10 @@ LIKE = {
     "NoMatchingGpus": "gpupool-without-nodes",
     "NodeCordoned": "gpujob-restarting-node-lost",
     "NodeTaken": "gpujob-queued-waiting-for-nodes",
+    "SourceInvalid": "gpujob-failed-source-denied",
+    "SourceMismatch": "gpujob-failed-source-denied",
+    "SourceNotFound": "gpujob-failed-source-denied",
+    "SourceTooLarge": "gpujob-failed-source-denied",
     "TrialDeleted": "gpusweep-failed-no-trial",
     "WaitingForResult": "gpujob-running-waiting-for-lost-node",
     "WorkerChanged": "gpujob-stalled-refused-template",
