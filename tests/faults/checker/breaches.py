@@ -52,11 +52,11 @@ def lawful_data(forger: Forger) -> None:
     forger.data_state(pod, FETCHED, ended(0, exited(0, 0, 0)), runs)
     forger.data_state(pod, FETCHED, ended(0, exited(0, 0, 0)), FETCHED)
     forger.status(job, 1, "Releasing", node, outcome="Succeeded")
-    forger.leave(pod)
-    forger.unmark(node)
+    forger.clear(job, node, pod)
     for outcome in ("Suspended", "Failed"):  # the deadline of a job is not charged
-        job, node = forger.saving_job(0)
+        job, node, pod = forger.saving_job(0)
         forger.status(job, 1, "Releasing", node, outcome=outcome)
+        forger.clear(job, node, pod)
 
 
 def a_worker_begins_before_its_source(forger: Forger) -> str:
@@ -74,13 +74,13 @@ def a_worker_begins_without_its_source(forger: Forger) -> str:
 
 
 def a_success_ends_before_its_results(forger: Forger) -> str:
-    job, node = forger.saving_job(0)
+    job, node, _ = forger.saving_job(0)
     forger.status(job, 1, "Releasing", node, outcome="Succeeded")
     return job
 
 
 def a_crash_ends_before_its_results(forger: Forger) -> str:
-    job, node = forger.saving_job(3)
+    job, node, _ = forger.saving_job(3)
     forger.status(job, 2, "Restarting", node, attempt=1, failures=1)
     return job
 

@@ -169,13 +169,21 @@ class Forger:
                   "containerStatuses": [_status("w", worker), _status(RESULTS, results)]}
         self.api.patch("pods", pod, {"status": status}, self.space, "status")
 
-    def saving_job(self, code: int) -> tuple[str, str]:
-        """(job, node): its command has ended with this code, and its results are not reported."""
+    def saving_job(self, code: int) -> tuple[str, str, str]:
+        """(job, node, pod): its command has ended with this code, and its results are not reported."""
         node = self.node()
         job = self.hold(node)
         self.status(job, 1, "Running", node)
-        self.data_state(self.data_pod(job, node), FETCHED, ended(code, exited(0, 0, code)), {"running": {}})
-        return job, node
+        pod = self.data_pod(job, node)
+        self.data_state(pod, FETCHED, ended(code, exited(0, 0, code)), {"running": {}})
+        return job, node, pod
+
+    def clear(self, job: str, node: str, pod: str) -> None:
+        """As at the end of a job that is deleted."""
+        self.data_state(pod, FETCHED, ended(0), ended(0))
+        self.leave(pod)
+        self.unmark(node)
+        self.api.delete("gpujobs", job, self.space)
 
     def leave(self, pod: str, grace: int = 0) -> None:
         """It is deleted, and our finalizer keeps the object. With grace 0: its kubelet has seen the end of it."""
