@@ -5,7 +5,8 @@ from typing import Any, Callable
 
 from tests.faults.world import World
 from tests.kit.jobs import JobHandle
-from tests.kit.manifests import job_manifest
+from tests.kit.manifests import RESULTS, SOURCE, job_manifest
+from tests.kit.played import transfers
 from tests.kit.played.launchers import PlayedLaunchers
 
 
@@ -106,6 +107,38 @@ def rent_single_gpus(world: World, gpus: int) -> Any:
     return results
 
 
+def fetches_and_saves(world: World, gpus: int) -> Any:
+    """Both attempts fetch the source and save results: one rank crashes in the first."""
+    job = world.submit(gpus, backoffLimit=1, source=SOURCE, results=RESULTS)
+    world.finish(job, code=9, rank=gpus - 1)
+    world.running(job, attempt=1)
+    _all_ranks(world, job, gpus, attempt=1)
+    status = world.until(job, "to end", lambda s: s.get("phase") in ("Succeeded", "Failed") and s)
+    told = [(part["state"], part["attempt"]) for part in (status["source"], status["results"])]
+    return world.over(job), told
+
+
+def source_comes_late(world: World, gpus: int) -> Any:
+    """A fetch that is killed, a server that is away, and a job that is suspended while it fetches."""
+    plan = transfers.in_turn(transfers.killed, transfers.fails("SourceUnavailable"), transfers.never)
+    job = world.submit(gpus, source=SOURCE, source_plan=plan)
+    world.until(job, "to fetch again", lambda s: s.get("failures") == 1 and "the source is being fetched" in s.get("message", ""))
+    job.patch(suspend=True)
+    world.until(job, "to give its nodes back", lambda s: s.get("phase") == "Suspended" and not s.get("lease"))
+    world.fetch_well(job)
+    job.patch(suspend=False)
+    attempt = world.until(job, "to run", lambda s: s.get("phase") == "Running" and s["attempts"]) - 1
+    _all_ranks(world, job, gpus, attempt=attempt)
+    return world.over(job)
+
+
+def source_is_denied(world: World, gpus: int) -> Any:
+    job = world.submit(gpus, source=SOURCE, results=RESULTS, source_plan=transfers.fails("SourceDenied"))
+    result = world.over(job)
+    world.fetch_well(job)
+    return result
+
+
 def _runs(job: JobHandle) -> bool:
     return job.exists() and job.phase() == "Running"
 
@@ -160,6 +193,9 @@ _LIVES: dict[Callable[[World, int], Any], dict[int, Any]] = {
     waits_behind_another: {3: [_AT_ONCE] * 2},
     share_a_gpu: {1: [_AT_ONCE] * 3},
     rent_single_gpus: {1: [_AT_ONCE] * 3},
+    fetches_and_saves: {gpus: (_AT_THE_SECOND_TRY, [("Fetched", 1), ("Complete", 1)]) for gpus in (1, 2)},
+    source_comes_late: {2: ("Succeeded", "Completed", 3, 1)},
+    source_is_denied: {1: ("Failed", "SourceDenied", 1, 0)},
     sweeps_over_trials: {1: ("Succeeded", "Completed", ["0 S 0.5", "1 F", "2 X 2.5"], 0)},
 }
 

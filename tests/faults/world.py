@@ -14,6 +14,7 @@ from tests.kit.manifests import job_manifest, pool_manifest, sweep_manifest
 from tests.kit.names import JOB_UID, POOL_LABEL
 from tests.kit.played.kubelet import PlayedKubelet
 from tests.kit.played.nodes import FakeNodes
+from tests.kit.played.transfers import Plan
 from tests.kit.played.workers import attempt_of, rank_of
 from tests.kit.sweeps import SweepHandle
 from tests.kit.waiting import wait_for
@@ -94,12 +95,18 @@ class World:
         sweeps = [SweepHandle(self.api, s["metadata"]["name"], self.name).show() for s in self.api.list("gpusweeps", self.name)]
         return "\n".join([*sweeps, *jobs, *self.left_of()])
 
-    def submit(self, gpus: int = 1, pool: str | None = None, **spec: Any) -> JobHandle:
+    def submit(self, gpus: int = 1, pool: str | None = None, source_plan: Plan | None = None, **spec: Any) -> JobHandle:
+        """source_plan: how its source is fetched, until fetch_well()."""
         name = f"j{next(self._numbers)}"
+        if source_plan:
+            self.kubelet.transfers.sources[self.name, name] = source_plan
         made = self.api.create("gpujobs", job_manifest(name, self.name, pool or self.name, gpus=gpus, **spec))
         job = JobHandle(self.api, name, self.name)
         job.uid = made["metadata"]["uid"]
         return job
+
+    def fetch_well(self, job: JobHandle) -> None:
+        self.kubelet.transfers.sources.pop((self.name, job.name), None)
 
     def submit_sweep(self, trials: int, **spec: Any) -> SweepHandle:
         """A grid of one parameter with so many values."""

@@ -8,7 +8,7 @@ from tests.faults.checker.records import EXPECTED, KEEPS_NODES
 from tests.faults.races.fleet import BIG, CALM, ONE, SHARED, SPLIT
 from tests.faults.races.race_kubelets import EXITS, RUNS_MS
 from tests.kit.api import Object
-from tests.kit.manifests import job_manifest, shell
+from tests.kit.manifests import RESULTS, SOURCE, job_manifest, shell
 
 CRASH = 9
 
@@ -48,6 +48,8 @@ def possible(name: str, namespace: str, numbers: Random) -> Object:
     spec: dict[str, Any] = {"priority": numbers.randint(-2, 2), "backoffLimit": limit, **_size(pool, numbers)}
     if not crashes and numbers.random() < 0.2:
         spec["ttlSecondsAfterFinished"] = numbers.randint(0, 2)
+    if numbers.random() < 0.25:
+        spec.update(source=SOURCE, results=RESULTS)
     job = job_manifest(name, namespace, pool, **spec)
     does = {RUNS_MS: str(1500 if pool == CALM else numbers.randint(0, 800)), EXITS: str(CRASH if crashes else 0)}
     job["spec"]["template"]["metadata"] = {"annotations": does}
