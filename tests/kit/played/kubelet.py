@@ -220,7 +220,7 @@ class Workers:
             status.update(state={"running": {"startedAt": seconds_now()}}, lastState=ended, restartCount=1)
             status["ready"] = ready
         self._write(pod, {"phase": "Running", "containerStatuses": self._statuses(pod, status)})
-        if has_results(pod) and status_of(pod, RESULTS)["state"].get("running"):
+        if has_results(pod) and "terminated" not in (status_of(pod, RESULTS) or {"state": {}})["state"]:
             return  # the pod is over when they are put away
         if phase != "Running":  # a kubelet from 1.27 on writes it when the sandbox is gone too
             self._write(pod, {"phase": phase})
@@ -246,9 +246,11 @@ class Workers:
         """Of the worker, and of the container for results, which stays as it is if no state of it is given."""
         if not has_results(pod):
             return [worker]
-        if results is None:
-            return [worker, status_of(pod, RESULTS)]
-        status = container_status(RESULTS, image_of(pod, RESULTS), results)
+        known = status_of(pod, RESULTS)
+        if results is None and known and "waiting" not in known["state"]:
+            return [worker, known]
+        # A watch may show a pod as it was before its containers began.
+        status = container_status(RESULTS, image_of(pod, RESULTS), results or {"running": {"startedAt": seconds_now()}})
         return [worker, {**status, "lastState": last or {}, "restartCount": restarts}]
 
 
