@@ -1,6 +1,5 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares csv-ingest with pandas. Usage: tests/data/csv_against_pandas.py [FILES]
+"""Compares csv-ingest with pandas. Usage: tests/data/test_csv.py [FILES]
 
 Makes 200 files with a fixed seed, lets csv-ingest clean each by rules made up for it, and does the same with pandas.
 What no rule changes must be there byte for byte; what is computed may differ by 1e-12 of its size. Needs pandas and

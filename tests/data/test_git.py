@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """carry-git-tool against git's own http-backend.
 
-  [BUILD_DIR=FOLDER] python3 -m unittest tests.data.git_fetch
+  [BUILD_DIR=FOLDER] python3 -m unittest tests.data.test_git
 
 Needs a finished build with carry-git-tool, and git, tar and openssl.
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The S3 client of gpupool-carry against a real server. Usage: tests/data/s3_against_swift.py [-v] [TEST...]
+"""The S3 client of gpupool-carry against a real server. Usage: tests/data/test_s3.py [-v] [TEST...]
 
 Needs the built carry-s3-tool; the first run downloads Debian's packages of OpenStack Swift.
 """
