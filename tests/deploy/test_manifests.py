@@ -71,7 +71,8 @@ class ManifestsTest(unittest.TestCase):
         kubectl(given_kubeconfig(), "apply", *files(paths))
         self.assertEqual(differs(*paths), "")
         for line in kubectl(given_kubeconfig(), "apply", *files(paths)).splitlines():
-            self.assertTrue(line.endswith(" unchanged"), line)
+            if not line.startswith("secret/"):  # stringData is never stored, so it always looks like a change
+                self.assertTrue(line.endswith(" unchanged"), line)
 
     def test_the_chart_with_everything_on_is_accepted(self):
         rendered = helm("template", "gpupool", CHART, "--namespace", "gpupool-system", *ALL_ON, "--kube-version",

@@ -4,13 +4,14 @@
 import hashlib
 import json
 import os
+import subprocess
 import time
 
 from tests.e2e.data_case import BUCKET, DataCase
 from tests.kit.jobs import JobHandle
 from tests.kit.kubectl import kubectl
 from tests.kit.manifests import shell
-from tests.kit.paths import ROOT
+from tests.kit.paths import ROOT, cli_binary
 from tests.kit.waiting import wait_for
 
 CSV = "id,age,label\n1,20,a\n2,,b\n3,40,\n4,400,a\n"
@@ -66,6 +67,11 @@ mkdir -p out/deep; echo $RANK > out/rank; echo x > out/deep/file; ln -s /etc/pas
             manifest = json.loads(files["manifest.json"])
             self.assertEqual((True, rank), (manifest["complete"], manifest["rank"]))
             self.assertEqual({"rank", "deep/file"}, {file["path"] for file in manifest["files"]})
+        place = self.folder / "brought"
+        brought = subprocess.run([cli_binary(), "--kubeconfig", self.lab.kubeconfig, "-n", self.namespace, "results", "all-kinds",
+                                  "--to", str(place)], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(0, brought.returncode, brought.stdout + brought.stderr)
+        self.assertEqual({"rank", "file"}, {path.name for path in place.rglob("*") if path.is_file()} - {"manifest.json"})
 
     def test_the_worker_sees_what_it_should(self):
         (self.folder / "web" / "raw.csv").write_text(CSV, encoding="utf-8")
