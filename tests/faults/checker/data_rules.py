@@ -13,7 +13,7 @@ class SourceBeforeWorker(Rule):
 
     def look(self, change: Change, state: State) -> Iterator[str]:
         before, pod = change.before, change.after
-        if change.kind != "pods" or not pod or not pod.began or (before and before.began):
+        if change.kind != "pods" or not pod or not pod.began or pod.fetches is None or (before and before.began):
             return
         self.checked += 1
         if pod.fetches:

@@ -116,7 +116,7 @@ class Pod:
     began: bool
     attempt: int
     rank: int
-    fetches: bool = False  # it has a source, and has not shown that it was fetched
+    fetches: bool | None = None  # whether it has not shown yet that its source was fetched; None: it has none
     result: int | None = None  # exit code of its command, with the launcher's word for it
     saves: bool = False  # its command has ended so, and its results are not reported; it may still report them
 
@@ -144,7 +144,7 @@ class Pod:
         return Pod(meta["uid"], f"{meta['namespace']}/{meta['name']}", born, labels[JOB_UID], labels.get(LEASE, ""),
                    pod["spec"].get("nodeName", ""), int(labels.get(SLICES_LABEL, 0)), ended, began,
                    int(env.get("GPUPOOL_ATTEMPT") or 0), int(meta["name"].rpartition("-")[2]) if gang else 0,
-                   SOURCE in has and fetch.get("exitCode") != 0, codes[0] if codes else None, saves)
+                   fetch.get("exitCode") != 0 if SOURCE in has else None, codes[0] if codes else None, saves)
 
 
 def _status(statuses: list[Object], name: str) -> Any:
