@@ -10,6 +10,7 @@
 #include "api/v1alpha1/job_data.h"
 #include "api/v1alpha1/names.h"
 #include "planning/workers/assess_workers.h"
+#include "planning/workers/pod_end.h"
 #include "planning/workers/transfers.h"
 
 namespace gpupool::planning {
@@ -115,9 +116,12 @@ bool ends_attempt(const api::Lease& before, const api::Lease& after) {
   return before.state != state::kReleasing && (after.state == state::kReleasing || after.id != before.id);
 }
 
-// True if the workers of the attempt have run, so that there can be results.
-bool has_run(const api::GpuJobStatus& status) {
-  return status.phase == api::phase::kRunning || status.lease->state == state::kRunning;
+// True if a worker of the attempt has run, so that there can be results.
+bool has_run(const Observation& seen) {
+  return seen.job.status.phase == api::phase::kRunning ||
+         std::ranges::any_of(pods_of_attempt(seen), [](const api::Pod* pod) {
+           return std::ranges::any_of(pod->status.container_statuses, has_begun);
+         });
 }
 
 }  // namespace
@@ -141,7 +145,7 @@ Step record_transfers(const Observation& seen, Step step) {
   const bool runs = status.phase == api::phase::kRunning;
   const bool known = status.source && status.source->attempt == lease->attempt;
   if (spec.source && (ends || (runs && !known))) record_source(seen, status);
-  if (!spec.results || !ends || !has_run(seen.job.status)) return step;
+  if (!spec.results || !ends || !has_run(seen)) return step;
   record_results(seen, status);
   if (status.lease->outcome == api::outcome::kSucceeded && status.results &&
       status.results->state == api::transfer_state::kIncomplete) {

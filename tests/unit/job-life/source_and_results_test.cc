@@ -62,6 +62,7 @@ TEST_P(SourceFailure, EndsTheJobAtOnceWithItsReason) {
     EXPECT_THAT(world.job.status.message, HasSubstr("a: https://x/a: 403"));
     EXPECT_EQ(world.job.status.failures, 0);
     EXPECT_EQ(world.job.status.source->state, "Failed");
+    EXPECT_FALSE(world.job.status.results.has_value()) << "nothing has run";
     EXPECT_THAT(world.tainted(), IsEmpty());
     EXPECT_THAT(world.starts, IsEmpty());
   }
