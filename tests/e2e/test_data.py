@@ -173,23 +173,35 @@ echo 2 > /gpupool/work/out/step
         places = [item["to"] for item in job.status()["results"]["items"]]
         self.assertEqual("claim models: live/0", places[1])
 
+    def apply_example(self, name, *replaced):
+        with open(os.path.join(ROOT, "examples", name + ".yaml"), encoding="utf-8") as file:
+            text = file.read()
+        for old, new in replaced:
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        path = self.folder / "example.yaml"
+        path.write_text(text, encoding="utf-8")
+        kubectl(self.lab.kubeconfig, "apply", "-f", str(path))
+        return JobHandle(self.api, name, "default")
+
+    def test_the_example_of_git(self):
+        commit = self.commit({"hello.sh": "echo hello from git; cd /gpupool/work/code; echo x >> hello.sh || echo read-only\n"})
+        job = self.apply_example("script-from-git", ("https://git.example.com/team/code.git", f"{self.git}/code"),
+                                 ("0123456789abcdef0123456789abcdef01234567", commit))
+        status = job.wait_condition("Complete")
+        self.assertEqual("git:" + commit, status["source"]["items"][0]["digest"])
+        for line in ("hello from git", "read-only"):
+            self.assertIn(line, status["message"])
+
     def test_the_example_of_a_bucket(self):
         folder = os.path.join(ROOT, "examples", "train-from-bucket")
         for name in ("train.py", "houses.csv"):
             with open(os.path.join(folder, name), "rb") as file:
                 self.put_object(name, file.read())
-        with open(folder + ".yaml", encoding="utf-8") as file:
-            text = file.read()
-        for name, value in (("https://s3.example.com", self.s3), ("gpupool-example", BUCKET),
-                            ("your-key", self.credentials["AWS_ACCESS_KEY_ID"]),
-                            ("your-secret", self.credentials["AWS_SECRET_ACCESS_KEY"])):
-            self.assertIn(name, text)
-            text = text.replace(name, value)
-        path = self.folder / "example.yaml"
-        path.write_text(text, encoding="utf-8")
         self.addCleanup(self.api.delete, "secrets", "bucket", "default")
-        kubectl(self.lab.kubeconfig, "apply", "-f", str(path))
-        job = JobHandle(self.api, "train-from-bucket", "default")
+        job = self.apply_example("train-from-bucket", ("https://s3.example.com", self.s3), ("gpupool-example", BUCKET),
+                                 ("your-key", self.credentials["AWS_ACCESS_KEY_ID"]),
+                                 ("your-secret", self.credentials["AWS_SECRET_ACCESS_KEY"]))
         status = job.wait_condition("Complete", limit=240)
         self.assertEqual("Complete", status["results"]["state"], status)
         report = next(item["message"] for item in status["source"]["items"] if item["path"] == "houses.csv")
