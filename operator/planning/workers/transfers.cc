@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/v1alpha1/reasons.h"
 #include "planning/workers/data_containers.h"
 #include "planning/workers/pod_end.h"
 
@@ -53,8 +54,16 @@ bool is_fetching(const api::Pod& pod) {
 
 std::optional<api::Problem> failure_of_source(const api::Pod& pod) {
   const auto report = source_report(pod);
-  if (!report || report->reason.empty()) return std::nullopt;
-  return api::Problem{report->reason, report->message};
+  if (report && !report->reason.empty()) return api::Problem{report->reason, report->message};
+  const auto* status = source_status(pod);
+  if (report || status == nullptr) return std::nullopt;
+  // It has the worker's limit. In a pod that restarts its containers it would run out again and again.
+  for (const auto* state : {&status->state, &status->last_state}) {
+    if (state->terminated && state->terminated->reason == "OOMKilled")
+      return api::Problem{api::reason::kSourceUnavailable,
+                          "gpupool-carry ran out of memory: it has the limit of the worker, and needs 64Mi"};
+  }
+  return std::nullopt;
 }
 
 bool awaits_results(const api::Pod& pod) {

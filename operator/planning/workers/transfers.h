@@ -20,7 +20,7 @@ std::optional<api::TransferReport> results_report(const api::Pod& pod);
 bool fetches_source(const api::Pod& pod);
 // True while the source is being fetched.
 bool is_fetching(const api::Pod& pod);
-// Why the source could not be fetched, as its report says; nothing if nothing failed.
+// Why the source could not be fetched: as its report says, or for lack of memory; nothing if nothing failed.
 std::optional<api::Problem> failure_of_source(const api::Pod& pod);
 // True if the pod has a container for results whose report is missing and may still come: nothing runs any
 // more in a pod that is over.

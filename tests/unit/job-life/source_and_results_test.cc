@@ -82,6 +82,17 @@ TEST(SourceAndResults, AServerThatIsAwayCountsAsAFailure) {
   EXPECT_EQ(world.job.status.failures, 2);
 }
 
+TEST(SourceAndResults, AFetchWithoutMemoryCountsAsAFailure) {
+  for (const std::int64_t gpus : {1, 3}) {
+    World world = world_with_data(gpus);
+    world.job.spec.backoff_limit = 0;
+    world.source_report = [](std::int64_t) { return std::string(World::kOutOfMemory); };
+    ASSERT_TRUE(world.run([&] { return world.job.finished(); }));
+    EXPECT_THAT(world.job.status.message, HasSubstr("gpupool-carry ran out of memory"));
+    EXPECT_EQ(world.job.status.failures, 1);
+  }
+}
+
 TEST(SourceAndResults, RanksWithOtherBytesEndTheAttempt) {
   World world = world_with_data(3);
   world.job.spec.backoff_limit = 0;

@@ -87,7 +87,8 @@ class World {
   std::function<Ending(std::int64_t attempt, std::int64_t rank)> ending;
   // More fields of the results of commands that end by themselves, as JSON after a comma.
   std::string more_result;
-  // What gpupool-carry reports of the source of a rank, and of its results.
+  // What gpupool-carry reports of the source of a rank, and of its results; or kOutOfMemory.
+  static constexpr char kOutOfMemory[] = "out of memory";
   std::function<std::string(std::int64_t rank)> source_report = [](std::int64_t) {
     return R"({"version":1,"bytes":7,"milliseconds":1500,"items":[{"path":"a","files":1,"bytes":7,"digest":"sha256:x"}]})";
   };

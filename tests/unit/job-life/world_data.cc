@@ -47,8 +47,9 @@ bool World::fetch(api::Pod& pod) {
     return true;
   }
   const auto report = source_report(planning::rank_of(pod));
-  const bool failed = report.find("reason") != std::string::npos;
+  const bool failed = report == kOutOfMemory || report.find("reason") != std::string::npos;
   end(source, failed ? 1 : 0, report);
+  if (report == kOutOfMemory) source.state.terminated = api::ContainerTerminated{137, 0, "OOMKilled", ""};
   if (!failed) return true;
   if (pod.metadata.owner_references.at(0).kind == "Job") {
     pod.status.phase = "Failed";
