@@ -39,12 +39,20 @@ def packages_root() -> Path:
         root = cache / f"root-{len(PACKAGES)}"
         if not root.exists():
             with tempfile.TemporaryDirectory(dir=cache) as folder:
-                subprocess.run(["apt-get", "-q", "download", *PACKAGES], cwd=folder, check=True,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                if _apt("download", *PACKAGES, folder=folder).returncode != 0:
+                    _apt("update", folder=folder)  # the machine may have no lists of packages, or old ones
+                    done = _apt("download", *PACKAGES, folder=folder)
+                    if done.returncode != 0:
+                        raise RuntimeError("Swift's packages cannot be downloaded: " + done.stderr[-2000:])
                 for package in Path(folder).glob("*.deb"):
                     subprocess.run(["dpkg", "-x", package, f"{folder}/root"], check=True)
                 os.rename(f"{folder}/root", root)
         return root
+
+
+def _apt(*words: str, folder: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(["apt-get", "-q", "-o", "Acquire::Retries=3", *words], cwd=folder, check=False, capture_output=True,
+                          text=True)
 
 
 def free_ports(count: int) -> list[int]:

@@ -20,7 +20,7 @@ class FullDiskTest(CarryCase):
         super().setUp()
         work = str(self.folder / "work")
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", work], check=True)
-        self.addCleanup(subprocess.run, ["umount", work], check=True)
+        self.addCleanup(lambda: subprocess.run(["umount", work], check=True))
         (self.folder / "web").mkdir()
         web = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(self.folder / "web")))
         threading.Thread(target=web.serve_forever, args=(0.05,), daemon=True).start()
