@@ -3,16 +3,15 @@
 
 import contextlib
 import os
-import socket
 import subprocess
 import tempfile
-from typing import Any, Iterator
+from typing import Iterator
 from urllib.parse import urlsplit
 
 from demo.show.errors import DemoError
 from tests.data.swift import Swift
 from tests.kit.paths import program
-from tests.kit.relay import Relay
+from tests.kit.relay import Relay, address_towards
 
 
 class Bucket:
@@ -46,11 +45,5 @@ class Bucket:
 def serve(name: str, server_url: str) -> Iterator[Bucket]:
     """server_url: of the API server; what listens on this machine's address towards it is reached by pods."""
     with Swift() as swift, tempfile.TemporaryDirectory() as folder, \
-            Relay(_address_towards(server_url), ("127.0.0.1", urlsplit(swift.endpoint).port or 0)) as relay:
+            Relay(address_towards(server_url), ("127.0.0.1", urlsplit(swift.endpoint).port or 0)) as relay:
         yield Bucket(swift, name, "http://" + relay.address, folder)
-
-
-def _address_towards(url: str) -> Any:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect((urlsplit(url).hostname, 9))
-        return probe.getsockname()[0]

@@ -5,7 +5,6 @@ import base64
 import functools
 import http.server
 import os
-import socket
 import subprocess
 import tempfile
 import threading
@@ -17,7 +16,7 @@ from tests.data.git_server import GitServer
 from tests.data.swift import Swift
 from tests.kit.operator_case import OperatorCase
 from tests.kit.paths import program
-from tests.kit.relay import Relay
+from tests.kit.relay import Relay, address_towards
 
 BUCKET = "gpupool-data"
 
@@ -33,7 +32,7 @@ class DataCase(OperatorCase):
         cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         for name in ("web", "git", "secret"):
             (cls.folder / name).mkdir()
-        cls.host = _address_towards(urlparse(cls.lab.api.config["clusters"][0]["cluster"]["server"]).hostname or "")
+        cls.host = address_towards(cls.lab.api.config["clusters"][0]["cluster"]["server"])
         swift = cls.enterClassContext(Swift())
         cls.s3 = cls.reachable(urlparse(swift.endpoint).port or 0)
         cls.credentials = {"AWS_ACCESS_KEY_ID": swift.key, "AWS_SECRET_ACCESS_KEY": swift.secret}
@@ -99,10 +98,3 @@ class DataCase(OperatorCase):
 
     def s3_location(self, **more: str) -> dict[str, Any]:
         return {"endpoint": self.s3, "bucket": BUCKET, **more}
-
-
-def _address_towards(host: str) -> str:
-    """The address of this machine in the network of the cluster."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect((host, 9))
-        return str(probe.getsockname()[0])

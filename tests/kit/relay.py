@@ -4,6 +4,14 @@
 import socket
 import threading
 from typing import Any
+from urllib.parse import urlsplit
+
+
+def address_towards(url: str) -> str:
+    """The address of this machine that the cluster with this API server reaches it by."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect((urlsplit(url).hostname, 9))
+        return str(probe.getsockname()[0])
 
 
 class Relay:
