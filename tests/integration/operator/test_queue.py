@@ -56,7 +56,9 @@ class WaitingTest(FakeClusterCase):
     def test_one_rack_is_required(self):
         for name, rack in zip(self.node_names, ("r1", "r2", "r2")):
             self.api.patch("nodes", name, {"metadata": {"labels": {"rack": rack}}})
-        self.api.patch("gpupools", self.pool, {"spec": {"near": {"labels": ["rack"], "required": True}}})
+        pool = self.api.patch("gpupools", self.pool, {"spec": {"near": {"labels": ["rack"], "required": True}}})
+        wait_for("the operator to see the change of the pool", lambda: self.api.get("gpupools", self.pool)["status"].get(
+            "observedGeneration") == pool["metadata"]["generation"])
         self.check_waits("TooLarge", "3 workers with 1 GPU each on nodes with the same rack: there is room for 2", gpus=3)
         pair = self.submit("pair", gpus=2)
         pair.wait_phase("Running")
