@@ -29,7 +29,10 @@ Outcome<void> WriteBehind::write(OutputFile& file, std::string_view bytes) {
     for (std::string& buffer : buffers_) buffer.reserve(kBufferBytes);
     thread_ = std::thread([this] { work(); });
   }
-  file_ = &file;
+  {
+    const std::lock_guard lock(mutex_);
+    file_ = &file;
+  }
   while (!bytes.empty()) {
     std::string& buffer = buffers_.at(filled_ % kBuffers);
     const std::size_t more = std::min(bytes.size(), kBufferBytes - buffer.size());
@@ -66,10 +69,9 @@ void WriteBehind::work() {
     changed_.wait(lock, [this] { return ending_ || filled_ != written_; });
     if (filled_ == written_) return;
     std::string& buffer = buffers_.at(written_ % kBuffers);
-    const bool good = done_.has_value();
+    OutputFile* const file = done_ ? file_ : nullptr;  // after a failure the rest is dropped
     lock.unlock();
-    // After a failure the rest is dropped.
-    Outcome<void> done = good ? file_->write(buffer) : Outcome<void>();
+    Outcome<void> done = file != nullptr ? file->write(buffer) : Outcome<void>();
     buffer.clear();
     lock.lock();
     if (!done) done_ = std::move(done);

@@ -37,6 +37,7 @@ class DownloadCase : public testing::Test {
  protected:
   using Answer = std::function<void(test::Peer& peer, const std::string& request, int number)>;
 
+  void TearDown() override { server_.reset(); }  // its threads use what the test has
   void serve(Answer answer);
   // A download of /data.bin to data.bin that has ten minutes.
   Download wanted() const;
@@ -54,6 +55,7 @@ class DownloadCase : public testing::Test {
   JumpingClock clock_;
   Waiting waiting_{&clock_, [] { return 0.5; }};
   SizeBudget budget_{1'000'000};
+  std::stop_source stop_;  // for answers that stop the download
   std::unique_ptr<test::ScriptedServer> server_;
 
  private:

@@ -209,13 +209,12 @@ TEST_F(DownloadCut, MoreBytesThanTheTotalBeginAnew) {
 }
 
 TEST_F(DownloadCut, ASuddenStopEndsTheWait) {
-  std::stop_source stop;
   serve([&](test::Peer& peer, const std::string&, int) {
     peer.write(cut_answer("\"v1\"", kData, 5));
-    stop.request_stop();
+    stop_.request_stop();
     peer.wait_until_client_closes();
   });
-  const auto written = fetch(wanted(), stop.get_token());
+  const auto written = fetch(wanted(), stop_.get_token());
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().kind, FailureKind::kStopped);
 }

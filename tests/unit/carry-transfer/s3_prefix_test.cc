@@ -131,15 +131,14 @@ TEST_F(S3Prefix, TheFirstFailureEndsAll) {
 }
 
 TEST_F(S3Prefix, AStopEndsAll) {
-  std::stop_source stop;
   serve([&](test::Peer& peer, const std::string& request, int number) {
     if (number == 1) return void(peer.write(answer(request)));
-    stop.request_stop();
+    stop_.request_stop();
     peer.wait_until_client_closes();
   });
   api::S3Location where = location();
   where.prefix = "p";
-  Context stoppable{.deadline = context().deadline, .stop = stop.get_token(), .waiting = waiting_};
+  Context stoppable{.deadline = context().deadline, .stop = stop_.get_token(), .waiting = waiting_};
   EXPECT_EQ(fetch_prefix(where, secret(), "to", state_root_.get(), destination(), stoppable).error().kind,
             FailureKind::kStopped);
 }
