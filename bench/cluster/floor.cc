@@ -265,7 +265,8 @@ void Floor::begin(Life& life, const std::stop_token& stop) {
 void Floor::create_children(Life& life, const std::stop_token& stop) {
   auto& client = connection_.client();
   const auto& ns = life.job.metadata.ns;
-  const auto manifests = planning::make_manifests(life.job, {"gpupool.dev/launcher:dev", gpu_resource_});
+  const auto manifests = planning::make_manifests(
+      life.job, {{"gpupool.dev/launcher:dev", "gpupool.dev/carry:dev"}, gpu_resource_});
   if (!planning::is_gang(life.job.spec)) {
     const auto made = client.create(api::BatchJob::kType, ns, manifests.workload, stop);
     life.child_uid = must(kube::decode<api::BatchJob>(made), "create the Job").metadata.uid;
