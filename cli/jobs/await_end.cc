@@ -14,7 +14,7 @@ namespace {
 // end.
 std::string news(const api::GpuJob& job) {
   const auto& status = job.status;
-  std::string text = status.phase.empty() ? "created" : status.phase;
+  std::string text = status.phase.empty() ? "created" : status.phase.string();
   if (!status.reason.empty()) text += " (" + status.reason + ")";
   if (!status.message.empty()) {
     text += ": " + (job.finished() ? status.message : status.message.substr(0, status.message.find('\n')));

@@ -139,7 +139,7 @@ std::string story_text(const Story& story, base::WallTime now, const screen::Ter
   add_field(all, "Name", plain_text(job.metadata.name));
   add_field(all, "Namespace", plain_text(job.metadata.ns));
   const std::string phase =
-      status.phase.empty() ? "new: the operator has not seen it yet" : plain_text(status.phase);
+      status.phase.empty() ? "new: the operator has not seen it yet" : plain_text(status.phase.string());
   add_field(all, "Phase",
             screen::painted(phase, objects::colour_of_phase(status.phase), terminal) +
                 (status.reason.empty() ? "" : " (" + plain_text(status.reason) + ")"));

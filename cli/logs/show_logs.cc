@@ -101,7 +101,7 @@ base::Result<int> exit_code_of(const FollowEnd& end, const ShowOptions& options,
   }
   if (!end.any_worker && !end.job_over) {
     return base::fail(base::ErrorCode::kIo, job + " has no logs yet: it is " +
-                                                screen::plain_text(status.phase + ", " + status.reason) +
+                                                screen::plain_text(status.phase.string() + ", " + status.reason) +
                                                 (options.attempt ? ", and no pod is of that attempt" : ""));
   }
   if (options.exit && end.job_over) {

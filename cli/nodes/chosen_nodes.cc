@@ -62,7 +62,7 @@ Found nodes_of_job(command::Session& session, const std::string& name, const std
   if (!job) return absent_or(job.error());
   if (!job->status.lease) {
     return base::fail(ErrorCode::kConflict, "job " + name + " holds no GPUs: it is " +
-                                                (job->status.phase.empty() ? "new" : job->status.phase));
+                                                (job->status.phase.empty() ? "new" : job->status.phase.string()));
   }
   const auto pods = kube::list<api::Pod>(
       session.client(), session.ns(),

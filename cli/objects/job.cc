@@ -49,7 +49,7 @@ base::Result<ReadJob> read_job(command::Session& session, std::string_view word,
 }
 
 std::string short_state(const api::GpuJob& job) {
-  std::string text = job.status.phase.empty() ? "new" : screen::plain_text(job.status.phase);
+  std::string text = job.status.phase.empty() ? "new" : screen::plain_text(job.status.phase.string());
   if (job.status.lease) {
     const std::size_t nodes = job.status.lease->nodes.size();
     text += " on " + std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");

@@ -20,6 +20,9 @@ inline constexpr int kVersion = 1;
 // launcher lives. The result is whole if it ends with a brace.
 inline constexpr std::string_view kMarkFile = "mark";
 inline constexpr std::string_view kResultFile = "result.json";
+// The program reads the notice, and writes the report. Both are written by rename, so they are whole.
+inline constexpr std::string_view kNoticeFile = "notice.json";  // {"deadline":"2026-11-24T10:00:00Z"}
+inline constexpr std::string_view kReportFile = "report.json";  // {"step":1200,"path":"step-1200"}
 
 // Fields, in the order in which they are written. A kubelet may cut a message at its end: of what is left, an
 // operator can use a result that is whole up to kAttemptField.
@@ -33,8 +36,13 @@ inline constexpr std::string_view kAttemptField = "attempt";        // number, a
 inline constexpr std::string_view kRankField = "rank";              // number, as in the launcher's flag
 inline constexpr std::string_view kFinishedAtField = "finishedAt";  // RFC 3339
 inline constexpr std::string_view kStartedAtField = "startedAt";  // RFC 3339; only if the command was started
-inline constexpr std::string_view kReasonField = "reason";        // CamelCase
-inline constexpr std::string_view kMessageField = "message";      // for people
+// Text: what the command wrote into its report file last, as it is; the operator reads it as an object with
+// `step` and `path`. Only with a report file that could be read.
+inline constexpr std::string_view kReportField = "report";
+inline constexpr std::string_view kReportedAtField = "reportedAt";    // RFC 3339: when the report was written
+inline constexpr std::string_view kReportErrorField = "reportError";  // text: why it could not be read
+inline constexpr std::string_view kReasonField = "reason";            // CamelCase
+inline constexpr std::string_view kMessageField = "message";          // for people
 // Array of texts; only if numbers were asked for and came: "NAME LAST STEP LEAST STEP GREATEST STEP COUNT
 // BAD". BAD: how many of COUNT were not finite. A step or value that never came is kMetricNone.
 inline constexpr std::string_view kMetricsField = "metrics";
@@ -67,6 +75,8 @@ inline constexpr int kMaxReasonBytes = 64;
 inline constexpr int kMaxMessageBytes = 512;
 inline constexpr int kMaxTailBytes = 2048;
 inline constexpr int kMaxMetricsBytes = 1024;  // the texts of kMetricsField
+inline constexpr int kMaxReportBytes = 300;    // of the report file
+inline constexpr int kMaxReportErrorBytes = 120;
 // Numbers that a command reports.
 inline constexpr std::size_t kMaxMetrics = 16;
 inline constexpr std::size_t kMaxMetricNameBytes = 63;

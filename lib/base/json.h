@@ -174,6 +174,14 @@ constexpr Field field(std::string_view name) {
   return {name, &detail::MemberOf<Member>::at, &type_of<typename detail::MemberOf<Member>::Value>};
 }
 
+// A field of the object that is a member of a member: `Outer` groups fields and is no object of its own in
+// the document.
+template <auto Outer, auto Member>
+constexpr Field field(std::string_view name) {
+  return {name, [](void* owner) { return detail::MemberOf<Member>::at(detail::MemberOf<Outer>::at(owner)); },
+          &type_of<typename detail::MemberOf<Member>::Value>};
+}
+
 // Fills `target`. A syntax error, a value of another JSON type than the struct has, or nesting deeper than
 // 200 levels returns kParse; the message contains the path. `target` may then be partly filled.
 // REQUIRES: `target` points to an object of the C++ type that `type` describes.

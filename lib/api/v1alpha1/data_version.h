@@ -8,7 +8,7 @@ namespace gpupool::api {
 // The version of the data in statuses, node marks and definitions. Raise it, and the annotation in
 // deploy/helm/gpupool/Chart.yaml, with a change whose data an older operator would lose or misread.
 // docs/upgrade.md lists the version of each release.
-inline constexpr std::int64_t kDataVersion = 1;
+inline constexpr std::int64_t kDataVersion = 2;
 // Annotation of the leader election lease.
 inline constexpr char kDataVersionAnnotation[] = "gpupool.dev/data-version";
 

@@ -11,9 +11,10 @@
 #include "api/v1alpha1/condition.h"
 #include "api/v1alpha1/explanation.h"
 #include "api/v1alpha1/gpu_pool.h"
+#include "api/v1alpha1/job_checkpoint.h"
+#include "api/v1alpha1/job_reports.h"
 #include "api/v1alpha1/lease_value.h"
 #include "api/v1alpha1/near.h"
-#include "api/v1alpha1/transfer_report.h"
 
 namespace gpupool::api {
 
@@ -64,6 +65,9 @@ struct GpuJobSpec {
   base::Boxed<JobMetrics> metrics;           // absent: nothing is read of what the program prints
   base::Boxed<base::json::RawJson> source;   // a JobSource (job_data.h)
   base::Boxed<base::json::RawJson> results;  // an array of JobResult (job_data.h)
+  base::Boxed<JobCheckpoint> checkpoint;     // absent: the program is not told before it is stopped
+  // With `nodes`: may replace those that are lost or drained, in this order.
+  base::Boxed<std::vector<std::string>> backup_nodes;
   base::json::RawJson pod_template;
 };
 
@@ -71,6 +75,7 @@ struct NodeRef {
   std::string name;
   std::string uid;
   std::int64_t workers = 0;  // number of workers with slices reserved here; 0 in an exclusive lease
+  std::optional<base::WallTime> since = {};  // when the job got it, if later than Lease::held_since
   bool operator==(const NodeRef&) const = default;
 };
 
@@ -124,6 +129,7 @@ struct Lease {
   std::optional<base::WallTime> since;       // when `state` was entered
   std::optional<base::WallTime> not_before;  // only in Restarting: earliest start of the next attempt
   base::Word unit = {};                      // sharing_unit::kGpu: `slices` are whole GPUs; empty: slices
+  std::optional<base::WallTime> held_since = {};  // when the job got its nodes
   bool operator==(const Lease&) const = default;
 
   // True for a lease of slices. Other jobs may use the same nodes; nothing is written on the nodes, and the
@@ -140,52 +146,6 @@ struct WorkerCounts {
   bool operator==(const WorkerCounts&) const = default;
 };
 
-// A number that rank 0 has reported. Values are texts, because JSON knows no NaN.
-struct JobMetric {
-  std::string name;
-  std::string last;  // may be NaN, Infinity or -Infinity
-  std::optional<std::int64_t> last_step;
-  std::string least;  // empty, as greatest, if none was finite
-  std::optional<std::int64_t> least_step;
-  std::string greatest;
-  std::optional<std::int64_t> greatest_step;
-  std::int64_t count = 0;
-  std::int64_t not_finite = 0;
-  bool operator==(const JobMetric&) const = default;
-};
-
-// What the last attempt that has ended reported.
-struct JobMetricsStatus {
-  std::int64_t attempt = 0;
-  std::vector<JobMetric> values;         // in the order of spec.metrics.names
-  std::vector<std::string> missing;      // names that never came
-  std::vector<std::string> other_names;  // if one never came: names that came instead
-  bool operator==(const JobMetricsStatus&) const = default;
-};
-
-// How the source of an attempt came, or why it did not.
-struct JobSourceStatus {
-  std::int64_t attempt = 0;
-  std::string state;         // of source_state
-  std::int64_t bytes = 0;    // of one worker
-  std::int64_t seconds = 0;  // of the slowest worker, rounded up
-  std::vector<TransferredItem> items;
-  bool operator==(const JobSourceStatus&) const = default;
-};
-
-namespace source_state {
-inline constexpr char kFetched[] = "Fetched";
-inline constexpr char kFailed[] = "Failed";
-}  // namespace source_state
-
-// What became of spec.results of an attempt: one item for each entry, of all its ranks together.
-struct JobResultsStatus {
-  std::int64_t attempt = 0;
-  std::string state;  // of transfer_state
-  std::vector<TransferredItem> items;
-  bool operator==(const JobResultsStatus&) const = default;
-};
-
 namespace phase {
 inline constexpr char kQueued[] = "Queued";
 inline constexpr char kInvalid[] = "Invalid";  // waits until a person corrects something
@@ -200,7 +160,7 @@ inline constexpr char kFailed[] = "Failed";
 
 struct GpuJobStatus {
   std::int64_t observed_generation = 0;
-  std::string phase;
+  base::Word phase;
   std::vector<Condition> conditions;
   base::Boxed<Lease> lease;
   std::int64_t lease_sequence = 0;  // the n of the last LeaseValue
@@ -219,6 +179,7 @@ struct GpuJobStatus {
   base::Boxed<JobMetricsStatus> metrics;  // only with spec.metrics
   base::Boxed<JobSourceStatus> source;    // only with spec.source
   base::Boxed<JobResultsStatus> results;  // only with spec.results
+  base::Boxed<JobProgress> progress;      // only after an attempt has ended before the job
   bool operator==(const GpuJobStatus&) const = default;
 };
 
@@ -281,13 +242,15 @@ struct Schema<api::GpuJobSpec> {
                                             field<&T::metrics>("metrics"),
                                             field<&T::source>("source"),
                                             field<&T::results>("results"),
+                                            field<&T::checkpoint>("checkpoint"),
+                                            field<&T::backup_nodes>("backupNodes"),
                                             field<&T::pod_template>("template")};
 };
 template <>
 struct Schema<api::NodeRef> {
   using T = api::NodeRef;
-  static constexpr auto fields =
-      std::array{field<&T::name>("name"), field<&T::uid>("uid"), field<&T::workers>("workers")};
+  static constexpr auto fields = std::array{field<&T::name>("name"), field<&T::uid>("uid"),
+                                            field<&T::workers>("workers"), field<&T::since>("since")};
 };
 template <>
 struct Schema<api::LostNode> {
@@ -309,7 +272,8 @@ struct Schema<api::Lease> {
                                             field<&T::workload>("workload"),
                                             field<&T::outcome>("outcome"),
                                             field<&T::since>("since"),
-                                            field<&T::not_before>("notBefore")};
+                                            field<&T::not_before>("notBefore"),
+                                            field<&T::held_since>("heldSince")};
 };
 template <>
 struct Schema<api::WorkerCounts> {
@@ -318,61 +282,33 @@ struct Schema<api::WorkerCounts> {
       std::array{field<&T::total>("total"), field<&T::running>("running"), field<&T::succeeded>("succeeded")};
 };
 template <>
-struct Schema<api::JobMetric> {
-  using T = api::JobMetric;
-  static constexpr auto fields = std::array{field<&T::name>("name"),
-                                            field<&T::last>("last"),
-                                            field<&T::last_step>("step"),
-                                            field<&T::least>("min"),
-                                            field<&T::least_step>("minStep"),
-                                            field<&T::greatest>("max"),
-                                            field<&T::greatest_step>("maxStep"),
-                                            field<&T::count>("count"),
-                                            field<&T::not_finite>("notFinite")};
-};
-template <>
-struct Schema<api::JobMetricsStatus> {
-  using T = api::JobMetricsStatus;
-  static constexpr auto fields =
-      std::array{field<&T::attempt>("attempt"), field<&T::values>("values"), field<&T::missing>("missing"),
-                 field<&T::other_names>("otherNames")};
-};
-template <>
-struct Schema<api::JobSourceStatus> {
-  using T = api::JobSourceStatus;
-  static constexpr auto fields =
-      std::array{field<&T::attempt>("attempt"), field<&T::state>("state"), field<&T::bytes>("bytes"),
-                 field<&T::seconds>("seconds"), field<&T::items>("items")};
-};
-template <>
-struct Schema<api::JobResultsStatus> {
-  using T = api::JobResultsStatus;
-  static constexpr auto fields =
-      std::array{field<&T::attempt>("attempt"), field<&T::state>("state"), field<&T::items>("items")};
-};
-template <>
 struct Schema<api::GpuJobStatus> {
   using T = api::GpuJobStatus;
-  static constexpr auto fields = std::array{field<&T::observed_generation>("observedGeneration"),
-                                            field<&T::phase>("phase"),
-                                            field<&T::conditions>("conditions"),
-                                            field<&T::lease>("lease"),
-                                            field<&T::lease_sequence>("leaseSequence"),
-                                            field<&T::workers>("workers"),
-                                            field<&T::attempts>("attempts"),
-                                            field<&T::failures>("failures"),
-                                            field<&T::unexplained_losses>("unexplainedLosses"),
-                                            field<&T::start_time>("startTime"),
-                                            field<&T::completion_time>("completionTime"),
-                                            field<&T::reason>("reason"),
-                                            field<&T::message>("message"),
-                                            field<&T::node_names>("nodeNames"),
-                                            field<&T::master>("master"),
-                                            field<&T::gpus>("gpus"),
-                                            field<&T::explanation>("explanation"),
-                                            field<&T::metrics>("metrics"),
-                                            field<&T::source>("source"),
-                                            field<&T::results>("results")};
+  static constexpr auto fields =
+      std::array{field<&T::observed_generation>("observedGeneration"),
+                 field<&T::phase>("phase"),
+                 field<&T::conditions>("conditions"),
+                 field<&T::lease>("lease"),
+                 field<&T::lease_sequence>("leaseSequence"),
+                 field<&T::workers>("workers"),
+                 field<&T::attempts>("attempts"),
+                 field<&T::failures>("failures"),
+                 field<&T::unexplained_losses>("unexplainedLosses"),
+                 field<&T::start_time>("startTime"),
+                 field<&T::completion_time>("completionTime"),
+                 field<&T::reason>("reason"),
+                 field<&T::message>("message"),
+                 field<&T::node_names>("nodeNames"),
+                 field<&T::master>("master"),
+                 field<&T::gpus>("gpus"),
+                 field<&T::explanation>("explanation"),
+                 field<&T::metrics>("metrics"),
+                 field<&T::source>("source"),
+                 field<&T::results>("results"),
+                 field<&T::progress, &api::JobProgress::active_seconds>("activeSeconds"),
+                 field<&T::progress, &api::JobProgress::checkpoint>("checkpoint"),
+                 field<&T::progress, &api::JobProgress::restarted>("restarted"),
+                 field<&T::progress, &api::JobProgress::history>("history")};
 };
 template <>
 struct Schema<api::GpuJob> {

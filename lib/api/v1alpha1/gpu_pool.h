@@ -53,6 +53,11 @@ struct PoolSharing {
 inline constexpr char kBaseline[] = "Baseline";
 inline constexpr char kPrivileged[] = "Privileged";
 
+// Nodes that stay free for jobs that lose a node or must leave one.
+struct PoolSpares {
+  std::int64_t nodes = 0;
+};
+
 struct GpuPoolSpec {
   LabelSelector node_selector;
   std::string node_name_pattern;  // RE2; empty: any name
@@ -62,6 +67,7 @@ struct GpuPoolSpec {
   std::string pod_security = kBaseline;  // every value except kPrivileged means kBaseline
   std::int64_t node_loss_timeout_seconds = 30;
   std::optional<std::int64_t> max_termination_grace_period_seconds;  // of workers
+  base::Boxed<PoolSpares> spares;
 
   // True if workers get whole GPUs of nodes that they share.
   bool rents_gpus() const { return sharing && sharing->unit == sharing_unit::kGpu; }
@@ -116,6 +122,15 @@ struct PoolSliceCounts {
   bool operator==(const PoolSliceCounts&) const = default;
 };
 
+// A node with kDrain that jobs still hold.
+struct DrainingNode {
+  std::string name;
+  std::string waits_for;                   // one of the jobs, "namespace/name"; shortened
+  std::optional<base::WallTime> deadline;  // absent: none
+  std::string problem;                     // what is wrong with the annotation; empty: nothing
+  bool operator==(const DrainingNode&) const = default;
+};
+
 struct GpuPoolStatus {
   std::int64_t observed_generation = 0;
   std::vector<Condition> conditions;
@@ -124,6 +139,7 @@ struct GpuPoolStatus {
   std::optional<PoolSliceCounts> slices;  // only with spec.sharing
   PoolJobCounts jobs;
   std::vector<ExcludedNode> excluded;  // the first 50 by name
+  std::vector<DrainingNode> draining;  // the same
   bool operator==(const GpuPoolStatus&) const = default;
 };
 
@@ -166,6 +182,10 @@ struct Schema<api::PoolSharing> {
                                             field<&T::device_core_scaling>("deviceCoreScaling")};
 };
 template <>
+struct Schema<api::PoolSpares> {
+  static constexpr auto fields = std::array{field<&api::PoolSpares::nodes>("nodes")};
+};
+template <>
 struct Schema<api::GpuPoolSpec> {
   using T = api::GpuPoolSpec;
   static constexpr auto fields =
@@ -176,7 +196,8 @@ struct Schema<api::GpuPoolSpec> {
                  field<&T::near>("near"),
                  field<&T::pod_security>("podSecurity"),
                  field<&T::node_loss_timeout_seconds>("nodeLossTimeoutSeconds"),
-                 field<&T::max_termination_grace_period_seconds>("maxTerminationGracePeriodSeconds")};
+                 field<&T::max_termination_grace_period_seconds>("maxTerminationGracePeriodSeconds"),
+                 field<&T::spares>("spares")};
 };
 template <>
 struct Schema<api::PoolNodeCounts> {
@@ -213,6 +234,12 @@ struct Schema<api::PoolSliceCounts> {
   static constexpr auto fields = std::array{field<&T::total>("total"), field<&T::free>("free")};
 };
 template <>
+struct Schema<api::DrainingNode> {
+  using T = api::DrainingNode;
+  static constexpr auto fields = std::array{field<&T::name>("node"), field<&T::waits_for>("waitsFor"),
+                                            field<&T::deadline>("deadline"), field<&T::problem>("problem")};
+};
+template <>
 struct Schema<api::GpuPoolStatus> {
   using T = api::GpuPoolStatus;
   static constexpr auto fields = std::array{field<&T::observed_generation>("observedGeneration"),
@@ -221,7 +248,8 @@ struct Schema<api::GpuPoolStatus> {
                                             field<&T::gpus>("gpus"),
                                             field<&T::slices>("slices"),
                                             field<&T::jobs>("jobs"),
-                                            field<&T::excluded>("excluded")};
+                                            field<&T::excluded>("excluded"),
+                                            field<&T::draining>("draining")};
 };
 template <>
 struct Schema<api::GpuPool> {

@@ -20,6 +20,12 @@ inline constexpr char kNudged[] = "gpupool.dev/nudged";
 // Annotation on GpuJobs: a person asks why the job does not run. The operator answers each new value once, in
 // status.explanation.
 inline constexpr char kExplain[] = "gpupool.dev/explain";
+// Annotation on GpuJobs: a person asks for a restart of the workers. Each new value is carried out once
+// (JobProgress::restarted).
+inline constexpr char kRestart[] = "gpupool.dev/restart";
+// Annotation on nodes: jobs leave the node and go on elsewhere. The value is empty, or an RFC 3339 time until
+// which a job may wait for another node.
+inline constexpr char kDrain[] = "gpupool.dev/drain";
 // Finalizer on GpuPools: a pool is deleted after its last job has given its nodes back.
 inline constexpr char kPoolFinalizer[] = "gpupool.dev/pool";
 inline constexpr char kJobUidLabel[] = "gpupool.dev/job-uid";

@@ -43,6 +43,11 @@ inline constexpr char kNodeTaken[] = "NodeTaken";  // a chosen node carries the 
 inline constexpr char kWaitingForResult[] = "WaitingForResult";  // a worker has ended without a result
 inline constexpr char kDeletedByForce[] = "DeletedByForce";      // a worker; no kubelet has reported its end
 
+// How an attempt ended that had to make room; none of them is charged.
+inline constexpr char kYielded[] = "Yielded";    // its workers were told to stop from outside, and did
+inline constexpr char kDraining[] = "Draining";  // one of its nodes is drained (kDrain)
+inline constexpr char kMoving[] = "Moving";      // somebody has asked for it (kRestart)
+
 // How an attempt or a job ended.
 inline constexpr char kCompleted[] = "Completed";
 inline constexpr char kWorkerFailed[] = "WorkerFailed";
@@ -98,6 +103,8 @@ inline constexpr char kSlicesReleased[] = "SlicesReleased";
 inline constexpr char kLostNodeResolved[] = "LostNodeResolved";  // all processes on a lost node have ended
 inline constexpr char kLeaseMarksRestored[] = "LeaseMarksRestored";  // somebody had removed marks from a node
 inline constexpr char kServiceRestored[] = "ServiceRestored";        // somebody had deleted a gang's Service
+inline constexpr char kCheckpointed[] = "Checkpointed";              // the program reported a checkpoint
+inline constexpr char kReportIgnored[] = "ReportIgnored";            // what it reported cannot be used
 inline constexpr char kForeignPod[] = "ForeignPod";                  // on a node of an exclusive lease
 
 inline constexpr char kTrialFailed[] = "TrialFailed";

@@ -49,6 +49,7 @@ Json to_json(const base::Boxed<Lease>& lease) {
   for (const auto& node : lease->nodes) {
     nodes.push_back({{"name", node.name}, {"uid", node.uid}});
     if (node.workers > 0) nodes.back()["workers"] = node.workers;
+    if (node.since) nodes.back()["since"] = base::to_rfc3339(*node.since);
   }
   auto lost = Json::array();
   for (const auto& node : lease->lost) {
@@ -65,7 +66,8 @@ Json to_json(const base::Boxed<Lease>& lease) {
                         {"workload", text_or_null(lease->workload)},
                         {"outcome", text_or_null(lease->outcome)},
                         {"since", time_or_null(lease->since)},
-                        {"notBefore", time_or_null(lease->not_before)}});
+                        {"notBefore", time_or_null(lease->not_before)},
+                        {"heldSince", time_or_null(lease->held_since)}});
 }
 
 Json to_json(const base::Boxed<ExplainedUnits>& units) {
@@ -177,6 +179,33 @@ Json to_json(const base::Boxed<JobResultsStatus>& results) {
   return {{"attempt", results->attempt}, {"state", results->state}, {"items", to_json(results->items)}};
 }
 
+Json to_json(const base::Boxed<ReportedCheckpoint>& checkpoint) {
+  if (!checkpoint) return nullptr;
+  return without_nulls({{"step", checkpoint->step},
+                        {"path", text_or_null(checkpoint->path)},
+                        {"at", time_or_null(checkpoint->at)}});
+}
+
+Json to_json(const AttemptEnd& end) {
+  return without_nulls({{"attempt", end.attempt},
+                        {"cause", end.cause},
+                        {"nodes", text_or_null(end.nodes)},
+                        {"left", text_or_null(end.left)},
+                        {"at", time_or_null(end.at)},
+                        {"fromStep", number_or_null(end.from_step)},
+                        {"repeatedSeconds", number_or_null(end.repeated_seconds)}});
+}
+
+void add_progress(Json& status, const base::Boxed<JobProgress>& progress) {
+  if (!progress) return;
+  status["activeSeconds"] = number_or_null(progress->active_seconds);
+  status["checkpoint"] = to_json(progress->checkpoint);
+  status["restarted"] = text_or_null(progress->restarted);
+  auto ends = Json::array();
+  for (const auto& end : progress->history) ends.push_back(to_json(end));
+  if (!ends.empty()) status["history"] = std::move(ends);
+}
+
 Json to_json(const SweepTrial& trial) {
   return without_nulls({{"trial", trial.trial},
                         {"job", trial.job},
@@ -194,6 +223,18 @@ Json to_json(const std::vector<SweepFailure>& failures) {
   return list;
 }
 
+Json to_json(const std::vector<DrainingNode>& draining) {
+  if (draining.empty()) return nullptr;
+  auto nodes = Json::array();
+  for (const auto& node : draining) {
+    nodes.push_back(without_nulls({{"node", node.name},
+                                   {"waitsFor", text_or_null(node.waits_for)},
+                                   {"deadline", time_or_null(node.deadline)},
+                                   {"problem", text_or_null(node.problem)}}));
+  }
+  return nodes;
+}
+
 std::string update(const ResourceType& type, const ObjectMeta& metadata, Json status) {
   Json about = {
       {"name", metadata.name}, {"uid", metadata.uid}, {"resourceVersion", metadata.resource_version}};
@@ -209,9 +250,8 @@ std::string update(const ResourceType& type, const ObjectMeta& metadata, Json st
 }  // namespace
 
 std::string status_update(const ObjectMeta& metadata, const GpuJobStatus& status) {
-  return update(GpuJob::kType, metadata,
-                {{"observedGeneration", status.observed_generation},
-                 {"phase", status.phase},
+  Json fields = {{"observedGeneration", status.observed_generation},
+                 {"phase", status.phase.view()},
                  {"conditions", to_json(status.conditions)},
                  {"lease", to_json(status.lease)},
                  {"leaseSequence", status.lease_sequence},
@@ -232,7 +272,9 @@ std::string status_update(const ObjectMeta& metadata, const GpuJobStatus& status
                  {"explanation", to_json(status.explanation)},
                  {"metrics", to_json(status.metrics)},
                  {"source", to_json(status.source)},
-                 {"results", to_json(status.results)}});
+                 {"results", to_json(status.results)}};
+  add_progress(fields, status.progress);
+  return update(GpuJob::kType, metadata, std::move(fields));
 }
 
 std::string status_update(const ObjectMeta& metadata, const GpuPoolStatus& status) {
@@ -264,7 +306,8 @@ std::string status_update(const ObjectMeta& metadata, const GpuPoolStatus& statu
                    {"models", models}}},
                  {"slices", slices},
                  {"jobs", {{"queued", status.jobs.queued}, {"running", status.jobs.running}}},
-                 {"excluded", excluded.empty() ? Json(nullptr) : excluded}});
+                 {"excluded", excluded.empty() ? Json(nullptr) : excluded},
+                 {"draining", to_json(status.draining)}});
 }
 
 std::string status_update(const ObjectMeta& metadata, const GpuSweepStatus& status) {

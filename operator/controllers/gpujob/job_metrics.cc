@@ -81,7 +81,7 @@ void JobMetrics::on_transfers(const api::GpuJobStatus& before, const api::GpuJob
 
 void JobMetrics::add(const api::GpuJob* job, double more) {
   if (job == nullptr) return;
-  const auto found = jobs_.find(job->status.phase.empty() ? api::phase::kQueued : job->status.phase);
+  const auto found = jobs_.find(job->status.phase.empty() ? api::phase::kQueued : job->status.phase.string());
   if (found == jobs_.end()) return;
   found->second += more;
   metrics_.gauge("gpupool_jobs", "Jobs by phase", {{"phase", found->first}}).set(found->second);

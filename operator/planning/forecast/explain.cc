@@ -101,7 +101,7 @@ std::string outside_text(const api::GpuJob& job, base::WallTime now) {
   if (status.phase == phase::kInvalid)
     return "does not wait for nodes: it cannot run as it is written, and starts when that is corrected. " +
            told(status);
-  return status.phase + ". " + told(status);
+  return status.phase.string() + ". " + told(status);
 }
 
 std::string head_of(const Question& question) {

@@ -124,7 +124,7 @@ World make_world(const Story& story) {
 std::string end_of(const World& world) {
   if (!world.job_exists) return "gone";
   const auto& status = world.job.status;
-  return status.phase + " " + status.reason + " attempts " + std::to_string(status.attempts) + " failures " +
+  return status.phase.string() + " " + status.reason + " attempts " + std::to_string(status.attempts) + " failures " +
          std::to_string(status.failures) + " workers " + std::to_string(status.workers.succeeded);
 }
 

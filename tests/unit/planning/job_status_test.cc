@@ -78,7 +78,7 @@ TEST(SettleStatus, IsInvalidOnlyIfSomebodyMustCorrectSomething) {
     api::GpuJobStatus status;
     status.phase = phase::kQueued;
     settle_status(status, 1, api::Problem{reason, "m"}, test::at(0));
-    return status.phase;
+    return status.phase.string();
   };
   for (const auto* reason : {"InvalidSpec", "InvalidTemplate", "TemplateRefused", "SliceInExclusivePool",
                              "NameConflict", "PoolNotFound"}) {
