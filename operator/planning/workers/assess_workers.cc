@@ -228,6 +228,10 @@ WorkerView assess_worker(const api::Pod& pod, const std::string& container, std:
   view.placed = !pod.spec.node_name.empty();
   const auto* worker = find_container(pod.status.container_statuses, container);
   const auto evidence = evidence_of(worker);
+  if (evidence.result) {
+    view.told = evidence.result->stop_signal != 0;
+    view.yielded = view.told && evidence.result->succeeded();
+  }
   if (evidence.result && awaits_results(pod)) {
     view.saves_results = true;
     view.finished_at = base::parse_rfc3339(evidence.result->finished_at);

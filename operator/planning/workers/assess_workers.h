@@ -49,6 +49,10 @@ struct WorkerView {
   // Only from views_of_workers(): how long a worker that saves results may still take.
   std::optional<base::Duration> saved_within = std::nullopt;
   bool unexplained = false;  // lost, and nothing in the pod says why: forgiven only a few times
+  // As its launcher says, whatever the state: it was told to stop from outside the pod before its command
+  // ended, and the command ended with code 0 after that.
+  bool told = false;
+  bool yielded = false;
 };
 
 // Returns the state of one worker (docs/protocol.md#outcomes). Reads only its pod; never conditions of a Job,

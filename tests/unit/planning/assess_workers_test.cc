@@ -214,6 +214,37 @@ TEST(AssessWorkers, ALossThatNothingExplainsIsMarked) {
   EXPECT_FALSE(unexplained(evicted(ended(pod, 137))));
 }
 
+struct Told {
+  const char* what;
+  api::Pod pod;
+  bool told;
+  bool yielded;
+};
+
+TEST(AssessWorkers, TellWhoWasToldToStopAndWhoYielded) {
+  const auto pod = make_pod();
+  const auto zero = exited_result(0, R"(,"stopSignal":15)");
+  const Told table[] = {
+      {"exit 0 by itself", ended(pod, 0, exited_result(0)), false, false},
+      {"exit 0 by itself, deleted later", deleted(ended(pod, 0, exited_result(0))), false, false},
+      {"exit 0 after the notice", ended(pod, 0, zero), true, true},
+      {"exit 0 after the notice of a deletion", deleted(ended(pod, 0, zero)), true, true},
+      {"exit 0 after the notice of an eviction", evicted(ended(pod, 0, zero)), true, true},
+      {"exit 0 after the notice, started again", restarted(ended(pod, 0, zero)), true, true},
+      {"another code", deleted(ended(pod, 3, exited_result(3, R"(,"stopSignal":15)"))), true, false},
+      {"killed by the signal", ended(pod, 143, signaled_result(15, R"(,"stopSignal":15)")), true, false},
+      {"told before its command began",
+       ended(pod, 143, R"({"version":1,"outcome":"notStarted","exitCode":0,"stopSignal":15})"), true, false},
+      {"killed by a signal from inside", ended(pod, 143, signaled_result(15)), false, false},
+      {"deleted, and nothing of it came back", deleted(running(pod)), false, false},
+  };
+  for (const auto& row : table) {
+    const auto view = assess_worker(row.pod, test::kWorker, 0);
+    EXPECT_EQ(view.told, row.told) << row.what;
+    EXPECT_EQ(view.yielded, row.yielded) << row.what;
+  }
+}
+
 TEST(AssessWorker, IsStuckIfOnlyAnotherNodeOrAPersonCanHelp) {
   const auto stuck = [](const api::Pod& pod) { return assess_worker(pod, test::kWorker, 0).stuck; };
   auto pod = make_pod();
