@@ -21,7 +21,10 @@ struct gpupool::base::json::Schema<gpupool::planning::WorkerResult> {
                                             field<&T::tail>(api::worker_result::kTailField),
                                             field<&T::finished_at>(api::worker_result::kFinishedAtField),
                                             field<&T::metrics>(api::worker_result::kMetricsField),
-                                            field<&T::other_metrics>(api::worker_result::kOtherMetricsField)};
+                                            field<&T::other_metrics>(api::worker_result::kOtherMetricsField),
+                                            field<&T::report>(api::worker_result::kReportField),
+                                            field<&T::reported_at>(api::worker_result::kReportedAtField),
+                                            field<&T::report_error>(api::worker_result::kReportErrorField)};
 };
 
 namespace gpupool::planning {

@@ -26,6 +26,9 @@ struct WorkerResult {
   std::string finished_at;
   std::vector<std::string> metrics;  // in the form of kMetricsField
   std::vector<std::string> other_metrics;
+  std::optional<std::string> report;  // what the command wrote into its report file; see checkpoint_report.h
+  std::string reported_at;            // when it did
+  std::string report_error;           // why the launcher could not read it
 
   bool interrupted() const { return outcome == api::worker_result::kInterrupted; }
   bool succeeded() const { return outcome == api::worker_result::kExited && exit_code == 0; }

@@ -214,7 +214,7 @@ TEST(AssessWorkers, ALossThatNothingExplainsIsMarked) {
   EXPECT_FALSE(unexplained(evicted(ended(pod, 137))));
 }
 
-struct Told {
+struct ToldToStop {
   const char* what;
   api::Pod pod;
   bool told;
@@ -224,7 +224,7 @@ struct Told {
 TEST(AssessWorkers, TellWhoWasToldToStopAndWhoYielded) {
   const auto pod = make_pod();
   const auto zero = exited_result(0, R"(,"stopSignal":15)");
-  const Told table[] = {
+  const ToldToStop table[] = {
       {"exit 0 by itself", ended(pod, 0, exited_result(0)), false, false},
       {"exit 0 by itself, deleted later", deleted(ended(pod, 0, exited_result(0))), false, false},
       {"exit 0 after the notice", ended(pod, 0, zero), true, true},

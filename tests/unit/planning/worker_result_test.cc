@@ -20,6 +20,16 @@ TEST(WorkerResult, IsReadWhole) {
   EXPECT_EQ(result->tail, "a\nb");
   EXPECT_EQ(result->finished_at, "2026-01-02T03:04:05Z");
   EXPECT_FALSE(result->succeeded());
+  EXPECT_FALSE(result->report.has_value());
+}
+
+TEST(WorkerResult, HasTheReportOfACheckpoint) {
+  const auto result = parse_worker_result(test::exited_result(
+      0, R"(,"report":"{\"step\":7}","reportedAt":"2026-01-02T03:04:05.678Z","reportError":"is a link")"));
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->report, R"({"step":7})");
+  EXPECT_EQ(result->reported_at, "2026-01-02T03:04:05.678Z");
+  EXPECT_EQ(result->report_error, "is a link");
 }
 
 TEST(WorkerResult, SucceedsOnlyWithExitZero) {
