@@ -39,7 +39,8 @@ JobMetrics::JobMetrics(base::Metrics& metrics)
 
 void JobMetrics::on_status(const api::GpuJob& before, const api::GpuJobStatus& after, base::WallTime now) {
   const auto& was = before.status;
-  if (!was.start_time && after.start_time && before.metadata.creation_timestamp) {
+  const bool first = was.attempts == 0 && was.lease_sequence <= 1;  // not a job that waits once more
+  if (first && !was.start_time && after.start_time && before.metadata.creation_timestamp) {
     queue_wait_.observe(seconds_between(*before.metadata.creation_timestamp, now));
   }
   if (planning::holds_nodes(was) && !planning::holds_nodes(after) && was.start_time) {
@@ -48,11 +49,24 @@ void JobMetrics::on_status(const api::GpuJob& before, const api::GpuJobStatus& a
   if (after.attempts > was.attempts) {
     metrics_.counter("gpupool_job_attempts_total", "Attempts begun").increment();
   }
+  if (after.progress && !after.progress->history.empty()) on_end_of_attempt(was, *after.progress);
   if (!was.completion_time && after.completion_time) {
     metrics_.counter("gpupool_jobs_finished_total", "Jobs ended, by reason", {{"reason", after.reason}})
         .increment();
   }
   if (after.source || after.results) on_transfers(was, after);
+}
+
+// Made with its first use.
+void JobMetrics::on_end_of_attempt(const api::GpuJobStatus& before, const api::JobProgress& after) {
+  const auto& end = after.history.back();
+  const bool known = before.progress && !before.progress->history.empty() &&
+                     before.progress->history.back().attempt >= end.attempt;
+  if (known) return;
+  metrics_
+      .counter("gpupool_job_attempts_ended_total", "Attempts that ended before their job, by cause",
+               {{"cause", end.cause}})
+      .increment();
 }
 
 // Made with their first use, so that nobody else has them.

@@ -23,6 +23,7 @@ class JobMetrics {
   void on_change(const api::GpuJob* before, const api::GpuJob* after);
 
  private:
+  void on_end_of_attempt(const api::GpuJobStatus& before, const api::JobProgress& after);
   void on_transfers(const api::GpuJobStatus& before, const api::GpuJobStatus& after);
   void add(const api::GpuJob* job, double more) GPUPOOL_REQUIRES(mutex_);
 

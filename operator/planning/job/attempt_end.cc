@@ -39,6 +39,12 @@ Step fail_attempt(const Observation& seen, api::GpuJobStatus status, const api::
 
 Step lose_attempt(const Observation& seen, const WorkerView& lost) {
   auto status = seen.job.status;
+  if (seen.job.spec.checkpoint && lost.yielded) {
+    return restart(
+        seen, std::move(status),
+        {reason::kYielded, "rank " + std::to_string(lost.rank) +
+                               " was told to stop and ended with code 0; the attempt is not charged"});
+  }
   if (!lost.unexplained)
     return restart(seen, std::move(status),
                    {reason::kWorkerLost, of_rank(lost) + "; the attempt is not charged"});

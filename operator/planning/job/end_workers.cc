@@ -9,6 +9,7 @@
 #include "base/rfc3339.h"
 #include "planning/job/kept_workers.h"
 #include "planning/job/node_loss.h"
+#include "planning/job/settle_attempt.h"
 #include "planning/workers/child.h"
 #include "planning/workers/pod_end.h"
 #include "planning/workers/worker_identity.h"
@@ -137,7 +138,8 @@ std::optional<Step> drop_stale_workers(const Observation& seen, const std::strin
     if (is_forgotten(seen, *pod)) drop.pods_to_nudge.push_back(pod);
   }
   drop.to_release = ended_pods(seen, keep);
-  std::erase_if(drop.to_release, [&](const auto& pod) { return !may_go(seen, *pod); });
+  std::erase_if(drop.to_release,
+                [&](const auto& pod) { return !may_go(seen, *pod) || awaits_settlement(seen, *pod); });
   if (drop.children.empty() && drop.pods_to_delete.empty() && drop.to_release.empty() &&
       drop.pods_to_nudge.empty())
     return std::nullopt;

@@ -7,6 +7,7 @@
 #include "api/v1alpha1/lease_value.h"
 #include "api/v1alpha1/names.h"
 #include "planning/nodes/lease_marks.h"
+#include "planning/nodes/node_drain.h"
 
 namespace gpupool::planning {
 namespace {
@@ -34,7 +35,7 @@ std::optional<base::Duration> until_lost(const Observation& seen, const api::Nod
 
 bool cordoned(const Observation& seen, const api::NodeRef& ref) {
   const auto node = seen.node(ref.name);
-  return node != nullptr && node->metadata.uid == ref.uid && node->spec.unschedulable;
+  return node != nullptr && node->metadata.uid == ref.uid && (node->spec.unschedulable || drain_of(*node));
 }
 
 bool may_replace(const Observation& seen) {

@@ -17,7 +17,7 @@ namespace gpupool::planning {
 //   lost_nodes      all lost nodes              all lost nodes
 //   given_up_nodes  all lost nodes              those that are gone or have another UID
 //   silent_nodes    none                        all lost nodes
-//   cordoned_nodes  all that take no new workers
+//   cordoned_nodes  all that take no new workers: cordoned or drained
 //   nodes_to_leave  given up or cordoned        given up
 //   nodes_to_await  none                        silent or cordoned
 //

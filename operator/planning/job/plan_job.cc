@@ -3,6 +3,7 @@
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
+#include "planning/job/attempt_history.h"
 #include "planning/job/end_workers.h"
 #include "planning/job/job_status.h"
 #include "planning/job/kept_workers.h"
@@ -15,6 +16,7 @@
 #include "planning/job/plan_running.h"
 #include "planning/job/record_metrics.h"
 #include "planning/job/record_transfers.h"
+#include "planning/job/settle_attempt.h"
 
 namespace gpupool::planning {
 namespace {
@@ -57,6 +59,9 @@ Step plan(const Observation& seen) {
 
 }  // namespace
 
-Step plan_job(const Observation& seen) { return record_transfers(seen, record_metrics(seen, plan(seen))); }
+Step plan_job(const Observation& seen) {
+  auto next = record_transfers(seen, record_metrics(seen, plan(seen)));
+  return record_end(seen, record_last_report(seen, std::move(next)));
+}
 
 }  // namespace gpupool::planning

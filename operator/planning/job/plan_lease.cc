@@ -6,13 +6,18 @@
 #include "api/core/workload.h"
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
+#include "planning/job/active_time.h"
+#include "planning/job/attempt_history.h"
 #include "planning/job/end_workers.h"
 #include "planning/job/job_status.h"
 #include "planning/job/lease_changes.h"
 #include "planning/job/node_loss.h"
+#include "planning/job/plan_drain.h"
+#include "planning/job/plan_move.h"
 #include "planning/job/plan_release.h"
 #include "planning/job/plan_restart.h"
 #include "planning/job/save_results.h"
+#include "planning/job/settle_attempt.h"
 #include "planning/job/show_progress.h"
 #include "planning/workers/assess_workers.h"
 #include "planning/workers/child.h"
@@ -42,7 +47,8 @@ api::GpuJobStatus begun(const Observation& seen) {
   auto status = seen.job.status;
   status.lease->workload = uid_of_workload(seen);
   const auto& lease = *status.lease;
-  if (!status.start_time) status.start_time = seen.now;
+  start_clock(status, seen.now);
+  accept_restart(seen.job, status);
   status.attempts = lease.attempt + 1;
   status.workers = {api::worker_count(seen.job.spec), 0, 0};
   return status;
@@ -53,6 +59,8 @@ Step begin_attempt(const Observation& seen) {
   const auto& lease = *status.lease;
   const auto attempt = "attempt " + std::to_string(lease.attempt);
   auto told = attempt + " starts on " + summarize_nodes(lease.nodes);
+  if (const auto* end = end_of(status, lease.attempt - 1))
+    told = cause_text(*end) + "; " + told + resumes_text(*end);
   if (lease.shared())
     told += " with " + std::to_string(lease.slices) + (lease.of_gpus() ? " GPUs" : " slices") +
             " for each worker";
@@ -108,7 +116,7 @@ Step plan_taking(const Observation& seen) {
     return begin_attempt(seen);
   }
   auto status = seen.job.status;
-  if (!status.start_time) status.start_time = seen.now;
+  start_clock(status, seen.now);
   const auto nodes = summarize_nodes(status.lease->nodes);
   return advance(seen, std::move(status), state::kHeld, phase::kStarting,
                  {reason::kStartingWorkers, "starting workers on " + nodes}, std::nullopt);
@@ -141,6 +149,7 @@ Step plan_held(const Observation& seen) {
   if (auto begins = begin_alone(seen)) return *std::move(begins);
   if (auto end = interrupt_before_workers(seen)) return *std::move(end);
   if (auto left = leave_nodes(seen)) return *std::move(left);
+  if (auto yields = yield_drained_nodes(seen)) return *std::move(yields);
   if (auto waits = await_nodes(seen, nodes_to_await(seen))) return *std::move(waits);
   if (!seen.nodes_taken && !nodes_carry(seen)) return step::TakeNodes{};
   if (seen.children_late) return await_children(seen);
@@ -152,11 +161,13 @@ Step plan_restarting(const Observation& seen) {
   if (auto end = interrupt_before_workers(seen)) return *std::move(end);
   if (auto left = leave_nodes(seen)) return *std::move(left);
   if (auto left = leave_stuck_nodes(seen)) return *std::move(left);
+  if (auto yields = yield_drained_nodes(seen)) return *std::move(yields);
   const auto& lease = *seen.job.status.lease;
   if (auto drop = drop_stale_workers(seen, lease.id)) return *std::move(drop);
   if (auto waits = await_nodes(seen, nodes_to_await(seen))) return *std::move(waits);
   if (stale_workers_run(seen, lease.id)) return await_kubelets(seen);
   if (!seen.live) return step::LookLive{};
+  if (auto settled = settle_attempt(seen)) return *std::move(settled);
   if (!seen.nodes_taken && !lease.shared()) {
     return step::TakeNodes{.to_release = ended_pods(seen, lease.id)};
   }

@@ -5,6 +5,7 @@
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
+#include "planning/job/active_time.h"
 #include "planning/job/end_workers.h"
 #include "planning/job/job_status.h"
 #include "planning/job/job_validation.h"
@@ -108,6 +109,7 @@ Step take(const Observation& seen, const Verdict& verdict) {
   lease.slices = verdict.slices;
   lease.unit = verdict.unit;
   lease.nodes = verdict.nodes;
+  lease.held_since = seen.now;
   if (status.lease) lease.lost = status.lease->lost;
   status.lease = std::move(lease);
   const auto nodes = summarize_nodes(verdict.nodes);
@@ -120,7 +122,7 @@ Step take(const Observation& seen, const Verdict& verdict) {
                    {reason::kTakingNodes, "taking " + nodes}, std::nullopt);
   }
   // Nothing is written on shared nodes: this status write is the reservation.
-  if (!status.start_time) status.start_time = seen.now;
+  start_clock(status, seen.now);
   return advance(seen, std::move(status), api::lease_state::kHeld, phase::kStarting,
                  {reason::kStartingWorkers, "starting workers on " + nodes}, std::nullopt);
 }
@@ -138,7 +140,7 @@ Step plan_suspended(const Observation& seen, const std::optional<api::Problem>& 
     status.message += "; the job cannot run as it is: " + invalid->message;
     if (status.message != seen.job.status.message) note = {true, invalid->reason, invalid->message};
   }
-  status.start_time.reset();  // as in batch/v1: the deadline starts again after a suspension
+  reset_clock(status);
   return settle(seen, std::move(status), std::nullopt, std::nullopt, std::move(note));
 }
 

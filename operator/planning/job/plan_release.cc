@@ -5,11 +5,13 @@
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
+#include "planning/job/active_time.h"
 #include "planning/job/end_workers.h"
 #include "planning/job/job_status.h"
 #include "planning/job/kept_workers.h"
 #include "planning/job/node_loss.h"
 #include "planning/job/plan_restart.h"
+#include "planning/job/settle_attempt.h"
 #include "planning/workers/pod_end.h"
 
 namespace gpupool::planning {
@@ -27,9 +29,10 @@ api::GpuJobStatus after_release(const Observation& seen, api::GpuJobStatus statu
     status.phase = phase::kFailed;
   } else if (ended == outcome::kSuspended) {
     status.phase = phase::kSuspended;
-    status.start_time.reset();
+    reset_clock(status);
   } else {
     status.phase = phase::kQueued;
+    stop_clock(status, seen.now);
   }
   const auto views = status.workers;
   status.workers = {views.total, 0, ended == outcome::kSucceeded ? views.total : 0};
@@ -117,6 +120,7 @@ std::optional<Step> end_after_success(const Observation& seen) {
   const bool all_stay = std::all_of(seen.children.begin(), seen.children.end(),
                                     [&](const Child& child) { return stays(seen, child); });
   if (!all_stay) return std::nullopt;
+  if (auto settled = settle_attempt(seen)) return settled;
   return give_back(seen, std::nullopt);  // the success already had its event
 }
 
@@ -135,6 +139,7 @@ Step plan_releasing(const Observation& seen) {
   if (auto drop = drop_stale_workers(seen, "")) return *std::move(drop);
   if (stale_workers_run(seen, "")) return await_kubelets(seen);
   if (!seen.live && !seen.end_shown) return step::LookLive{};
+  if (auto settled = settle_attempt(seen)) return *std::move(settled);
   if (goes_with_its_nodes(seen.job))
     return give_back(seen, std::nullopt);  // no event: the deletion of the job shows it
   const auto& lease = *seen.job.status.lease;

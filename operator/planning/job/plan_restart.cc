@@ -10,6 +10,7 @@
 #include "planning/job/job_status.h"
 #include "planning/job/lease_changes.h"
 #include "planning/job/node_loss.h"
+#include "planning/job/plan_drain.h"
 #include "planning/nodes/lease_marks.h"
 #include "planning/workers/manifests.h"
 #include "planning/workers/pod_end.h"
@@ -40,7 +41,8 @@ std::optional<base::WallTime> next_start(const Observation& seen, const api::Gpu
 // only once. In Restarting the number of the next attempt does not change again.
 Step next_attempt(const Observation& seen, api::GpuJobStatus status, const api::Problem& why) {
   auto& lease = *status.lease;
-  if (why.reason == reason::kWorkerLost) lease.not_before = next_start(seen, status);
+  if (why.reason == reason::kWorkerLost || why.reason == reason::kYielded)
+    lease.not_before = next_start(seen, status);
   if (lease.state != state::kRestarting) ++lease.attempt;
   ++status.lease_sequence;
   lease.id = api::LeaseValue{seen.job.metadata.uid, status.lease_sequence}.to_string();
@@ -68,6 +70,16 @@ bool explains_crash(const Observation& seen, const std::set<std::string>& lost) 
   if (status.lease->state != state::kRestarting || status.reason != reason::kWorkerFailed) return false;
   return std::any_of(seen.pods.begin(), seen.pods.end(),
                      [&](const auto& pod) { return lost.contains(pod->spec.node_name) && !has_ended(*pod); });
+}
+
+// A node that the job held already keeps its time.
+std::vector<api::NodeRef> with_times(std::vector<api::NodeRef> nodes, const std::vector<api::NodeRef>& held,
+                                     base::WallTime now) {
+  for (auto& node : nodes) {
+    const auto before = std::ranges::find(held, node.name, &api::NodeRef::name);
+    node.since = before == held.end() ? std::optional(now) : before->since;
+  }
+  return nodes;
 }
 
 }  // namespace
@@ -106,7 +118,7 @@ Step restart_without(const Observation& seen, api::GpuJobStatus status, const st
     if (!seen.replacement || seen.replacement->kept != kept) return step::ReplaceNodes{std::move(kept)};
     if (!seen.replacement->nodes.empty()) {
       keep_as_lost(seen, leaving, lease);
-      lease.nodes = seen.replacement->nodes;
+      lease.nodes = with_times(seen.replacement->nodes, lease.nodes, seen.now);
       return next_attempt(seen, std::move(status), why);
     }
   }
@@ -123,6 +135,11 @@ std::optional<Step> leave_nodes(const Observation& seen) {
   const auto leaving = nodes_to_leave(seen);
   if (leaving.empty()) return std::nullopt;
   if (!seen.live) return step::LookLive{};
+  const auto drained = drained_nodes(seen);
+  if (lost.empty() && !drained.empty()) {
+    return restart_without(seen, seen.job.status, leaving,
+                           {reason::kDraining, "node " + join_names(leaving) + " is drained"});
+  }
   if (lost.empty()) {
     return restart_without(seen, seen.job.status, leaving,
                            {reason::kNodeCordoned, "node " + join_names(leaving) + " was cordoned"});

@@ -12,6 +12,8 @@
 #include "planning/job/job_status.h"
 #include "planning/job/lease_changes.h"
 #include "planning/job/node_loss.h"
+#include "planning/job/plan_drain.h"
+#include "planning/job/plan_move.h"
 #include "planning/job/plan_restart.h"
 #include "planning/job/save_results.h"
 #include "planning/job/show_progress.h"
@@ -196,6 +198,8 @@ Step plan_running(const Observation& seen) {
     if (auto waits = await_cause(seen, views, *crash)) return *std::move(waits);
     return fail_attempt(seen, job.status, *crash);
   }
+  if (auto leaves = leave_drained_nodes(seen)) return *std::move(leaves);
+  if (auto again = restart_as_asked(seen)) return *std::move(again);
   if (auto outside = leave_other_nodes(seen)) return *std::move(outside);
   if (auto given_up = give_up_on_result(seen, views)) return *std::move(given_up);
   if (auto missing = missing_workers(seen, views)) return *std::move(missing);

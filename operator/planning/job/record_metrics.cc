@@ -12,6 +12,7 @@
 #include "api/v1alpha1/names.h"
 #include "api/worker_result_format.h"
 #include "base/join.h"
+#include "planning/job/settle_attempt.h"
 #include "planning/workers/assess_workers.h"
 
 namespace gpupool::planning {
@@ -102,10 +103,10 @@ std::string text_of_missing(const api::JobMetricsStatus& metrics) {
   return text;
 }
 
-// The result of rank 0 of the attempt that the status still shows.
-std::optional<WorkerResult> result_of_rank_0(const Observation& seen) {
+// The result of rank 0 of the attempt that ends.
+std::optional<WorkerResult> result_of_rank_0(const Observation& seen, const std::string& id) {
   for (const auto& pod : seen.pods) {
-    if (pod->metadata.label(api::kLease) != seen.job.status.lease->id || rank_of(*pod) != 0) continue;
+    if (pod->metadata.label(api::kLease) != id || rank_of(*pod) != 0) continue;
     if (auto result = result_of_worker(*pod, seen.worker_container)) return result;
   }
   return std::nullopt;
@@ -119,8 +120,12 @@ Step record_metrics(const Observation& seen, Step step) {
   if (write == nullptr || !seen.job.spec.metrics || !lease || !write->status.lease) return step;
   const bool ends_attempt =
       write->status.lease->state == state::kReleasing || write->status.lease->id != lease->id;
-  if (lease->state == state::kReleasing || !ends_attempt) return step;
-  const auto result = result_of_rank_0(seen);
+  // settle_attempt() may find that an attempt that was stopped had succeeded.
+  const bool settled = lease->state == state::kReleasing || lease->state == state::kRestarting;
+  const bool succeeds =
+      write->status.lease->outcome == api::outcome::kSucceeded && lease->outcome != api::outcome::kSucceeded;
+  if (settled ? !succeeds : !ends_attempt) return step;
+  const auto result = result_of_rank_0(seen, settled ? value_of_ended_attempt(seen) : lease->id);
   if (!result) return step;
   auto& status = write->status;
   status.metrics = metrics_of(seen.job, *result);

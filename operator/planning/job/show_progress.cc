@@ -8,6 +8,8 @@
 #include "planning/job/job_status.h"
 #include "planning/job/lease_changes.h"
 #include "planning/job/node_loss.h"
+#include "planning/job/plan_drain.h"
+#include "planning/job/plan_move.h"
 #include "planning/job/save_results.h"
 #include "planning/job/worker_waits.h"
 #include "planning/workers/assess_workers.h"
@@ -93,6 +95,7 @@ Step show_progress(const Observation& seen, const WorkerViews& views) {
   const auto running = count(views, WorkerState::kRunning) + count(views, WorkerState::kUnproven);
   const auto succeeded = count(views, WorkerState::kSucceeded);
   auto again = time_left(seen, status.start_time, seen.job.spec.active_deadline_seconds);
+  if (const auto drain = until_drain_changes(seen)) wake(again, *drain);
   if (const auto loss = until_next_loss(seen)) wake(again, *loss);
   if (status.reason == reason::kWaitingForLostNode) {
     status.lease->since = seen.now;  // startTimeoutSeconds starts again
@@ -109,6 +112,11 @@ Step show_progress(const Observation& seen, const WorkerViews& views) {
     if (const auto* unproven = first(views, WorkerState::kUnproven)) {
       if (auto told = await_result(seen, *unproven, status)) note = std::move(told);
       wake(again, until_given_up(seen));
+    } else if (auto text = drain_text(seen); !text.empty()) {
+      if (status.reason != seen.job.status.reason || seen.job.status.reason != reason::kDraining)
+        note = Note{false, reason::kDraining, text};
+      status.reason = reason::kDraining;
+      status.message = std::move(text);
     }
   } else if (auto late = show_start(seen, views, status, again)) {
     return *std::move(late);
@@ -117,9 +125,12 @@ Step show_progress(const Observation& seen, const WorkerViews& views) {
   if (api::spec_hash(seen.job.spec) != status.lease->spec_hash) {
     stalled = api::Problem{
         reason::kSpecChanged,
-        "pool, gpus, gpusPerWorker, slice, nodes, rendezvous, source, results or template changed "
-        "while the job runs; the change takes effect with the next lease"};
+        "pool, gpus, gpusPerWorker, slice, nodes, rendezvous, source, results, checkpoint or template "
+        "changed while the job runs; the change takes effect with the next lease, or at once with a new "
+        "value "
+        "of the annotation gpupool.dev/restart"};
   }
+  if (auto refused = why_not_restarted(seen)) stalled = std::move(refused);
   if (seen.blocked) {  // a mark on a node, or the Service, could not be restored
     stalled = *seen.blocked;
     wake(again, kBlockedRetry);

@@ -155,7 +155,7 @@ TEST(JobLife, PhasesComeInOrder) {
   ASSERT_TRUE(world.run());
   std::vector<std::string> phases;
   for (const auto& status : world.history) {
-    if (phases.empty() || phases.back() != status.phase) phases.push_back(status.phase);
+    if (phases.empty() || phases.back() != status.phase.string()) phases.push_back(status.phase.string());
   }
   EXPECT_THAT(phases, ElementsAre(phase::kStarting, phase::kRunning, phase::kReleasing, phase::kSucceeded));
 }
