@@ -76,6 +76,96 @@ const std::vector<Story>& stories() {
          world.recover_node("b");
          return world.run([&] { return !world.job.status.lease && world.pods.empty(); });
        }},
+      {"Drained", 2,
+       [](World& world) {
+         world.job.spec.checkpoint.emplace();
+         world.ending = [](std::int64_t attempt, std::int64_t) {
+           return attempt == 0 ? Ending::kNever : Ending::kSuccess;
+         };
+         world.exit_when_told = [](std::int64_t, std::int64_t) { return 0; };
+         world.saved = [](std::int64_t attempt, std::int64_t) {
+           return R"({"step":)" + std::to_string(100 + attempt) + "}";
+         };
+       },
+       [](World& world) {
+         if (!world.run([&] { return world.running(); })) return false;
+         world.drain_node("b");
+         return world.run([&] { return world.job.status.phase == phase::kSucceeded; }) && world.run();
+       }},
+      {"DrainedToTheQueue", 3,
+       [](World& world) {
+         world.job.spec.checkpoint.emplace();
+         world.ending = [](std::int64_t attempt, std::int64_t) {
+           return attempt == 0 ? Ending::kNever : Ending::kSuccess;
+         };
+         world.exit_when_told = [](std::int64_t, std::int64_t) { return 0; };
+         world.saved = [](std::int64_t, std::int64_t) { return std::string(R"({"step":7,"path":"p"})"); };
+       },
+       [](World& world) {
+         if (!world.run([&] { return world.running(); })) return false;
+         world.drain_node("b", "1970-01-01T00:00:01Z");
+         if (!world.run([&] { return world.job.status.phase == phase::kQueued; })) return false;
+         world.end_drain("b");
+         return world.run();
+       }},
+      {"DrainedSlices", 2,
+       [](World& world) {
+         world.share(4);
+         world.job.spec.checkpoint.emplace();
+         world.ending = [](std::int64_t attempt, std::int64_t) {
+           return attempt == 0 ? Ending::kNever : Ending::kSuccess;
+         };
+         world.exit_when_told = [](std::int64_t, std::int64_t) { return 0; };
+         world.saved = [](std::int64_t attempt, std::int64_t rank) {
+           return R"({"step":)" + std::to_string(10 * attempt + rank) + "}";
+         };
+       },
+       [](World& world) {
+         if (!world.run([&] { return world.running(); })) return false;
+         world.drain_node("a");
+         if (!world.run([&] { return world.job.status.attempts == 2 || !world.job.status.lease; }))
+           return false;
+         world.end_drain("a");
+         return world.run();
+       }},
+      {"RestartAsked", 2,
+       [](World& world) {
+         world.job.spec.checkpoint.emplace();
+         world.ending = [](std::int64_t attempt, std::int64_t) {
+           return attempt == 0 ? Ending::kNever : Ending::kSuccess;
+         };
+         world.exit_when_told = [](std::int64_t, std::int64_t) { return 0; };
+       },
+       [](World& world) {
+         if (!world.run([&] { return world.running(); })) return false;
+         world.ask_restart("1");
+         return world.run();
+       }},
+      {"Yielded", 1,
+       [](World& world) {
+         world.job.spec.checkpoint.emplace();
+         world.ending = [](std::int64_t attempt, std::int64_t) {
+           return attempt == 0 ? Ending::kYielded : Ending::kSuccess;
+         };
+         world.saved = [](std::int64_t attempt, std::int64_t) {
+           return R"({"step":)" + std::to_string(1 + attempt) + "}";
+         };
+       },
+       just_run},
+      {"FinishedWhenSuspended", 2,
+       [](World& world) {
+         world.job.spec.checkpoint.emplace();
+         world.ending = [](std::int64_t, std::int64_t) { return Ending::kNever; };
+       },
+       [](World& world) {
+         if (!world.run([&] { return world.running(); })) return false;
+         // The operator suspends before it sees that the workers end.
+         world.change_spec([](auto& spec) { spec.suspend = true; });
+         if (!world.run([&] { return world.job.status.phase == phase::kReleasing; })) return false;
+         world.ending = [](std::int64_t, std::int64_t) { return Ending::kSuccess; };
+         world.exit_when_told = world.exit_when_told;
+         return world.run();
+       }},
       {"Slices", 1, [](World& world) { world.share(3); }, just_run},
       {"SliceGang", 3, [](World& world) { world.share(4); }, just_run},
       {"SourceAndResults", 3,
@@ -124,8 +214,9 @@ World make_world(const Story& story) {
 std::string end_of(const World& world) {
   if (!world.job_exists) return "gone";
   const auto& status = world.job.status;
-  return status.phase.string() + " " + status.reason + " attempts " + std::to_string(status.attempts) + " failures " +
-         std::to_string(status.failures) + " workers " + std::to_string(status.workers.succeeded);
+  return status.phase.string() + " " + status.reason + " attempts " + std::to_string(status.attempts) +
+         " failures " + std::to_string(status.failures) + " workers " +
+         std::to_string(status.workers.succeeded);
 }
 
 class CrashAnywhere : public testing::TestWithParam<std::size_t> {};

@@ -16,7 +16,6 @@ namespace gpupool::test {
 namespace {
 
 constexpr int kMaxRounds = 500;
-constexpr char kAttempt[] = "attempt";  // annotation with the value of GPUPOOL_ATTEMPT
 
 bool is_workload(const planning::Child& child) { return child.type != &api::Service::kType; }
 
@@ -290,11 +289,11 @@ bool World::is_there(const api::Pod& seen) const {
 bool World::end_command(api::Pod& pod) {
   switch (ending(std::stoll(pod.metadata.annotation(kAttempt)), planning::rank_of(pod))) {
     case Ending::kSuccess:
-      pod = ended(std::move(pod), 0, exited_result(0, told()));
+      pod = ended(std::move(pod), 0, exited_result(0, told(pod)));
       if (of_job(pod) && !phase_follows && !job.spec.results) pod.status.phase = "Succeeded";
       return true;
     case Ending::kCrash:
-      pod = ended(std::move(pod), 1, exited_result(1, told()));
+      pod = ended(std::move(pod), 1, exited_result(1, told(pod)));
       if (of_job(pod) && !phase_follows && !job.spec.results) pod.status.phase = "Failed";
       return true;
     case Ending::kDeleted:
@@ -321,6 +320,10 @@ bool World::end_command(api::Pod& pod) {
       pod = ended(std::move(pod), 143, exited_result(143, R"(,"stopSignal":15)"));
       if (of_job(pod)) pod.status.phase = "Failed";
       return true;
+    case Ending::kYielded:
+      pod = ended(std::move(pod), 0, exited_result(0, R"(,"stopSignal":15)" + told(pod)));
+      if (of_job(pod)) pod.status.phase = "Succeeded";
+      return true;
     case Ending::kNever:
       break;
   }
@@ -332,7 +335,12 @@ bool World::shut_down(api::Pod& pod) {
   if (confirmed(pod)) return pod.metadata.finalizers.empty();
   if (!worker_of(pod).state.terminated) {
     const auto phase = pod.status.phase;
-    pod = ended(std::move(pod), 143, exited_result(143, R"(,"stopSignal":15)"));
+    const auto held = held_.find(pod.metadata.uid);  // its command has ended long ago
+    const auto code = held != held_.end() ? 0
+                                          : exit_when_told(std::stoll(pod.metadata.annotation(kAttempt)),
+                                                           planning::rank_of(pod));
+    pod = ended(std::move(pod), code,
+                held != held_.end() ? held->second : exited_result(code, R"(,"stopSignal":15)" + told(pod)));
     pod.status.phase = phase;
     return true;
   }

@@ -28,8 +28,12 @@ enum class Ending {
   kPreempted,
   kRebooted,
   kStopped,
+  kYielded,  // something on the machine stops it, and it ends with code 0
   kNever
 };
+
+// Annotation of pods with the value of GPUPOOL_ATTEMPT.
+inline constexpr char kAttempt[] = "attempt";
 
 // Thrown when the operator crashes: its memory is lost.
 struct Crash {};
@@ -54,6 +58,9 @@ class World {
   void recover_node(const std::string& name);  // its kubelet reports again; its pods are unchanged
   void remove_node(const std::string& name);   // also deletes the Node object
   void cordon_node(const std::string& name, bool cordoned = true);
+  void drain_node(const std::string& name, const std::string& until = "");
+  void end_drain(const std::string& name);
+  void ask_restart(const std::string& token);
   void delete_job();
   void delete_pod(const std::string& name);
   // Somebody changes the number of replicas of the workload.
@@ -87,6 +94,12 @@ class World {
   std::function<Ending(std::int64_t attempt, std::int64_t rank)> ending;
   // More fields of the results of commands that end by themselves, as JSON after a comma.
   std::string more_result;
+  // The exit code of a command that is told to stop.
+  std::function<std::int64_t(std::int64_t attempt, std::int64_t rank)> exit_when_told =
+      [](std::int64_t, std::int64_t) { return 143; };
+  // The last report of a rank, as it stands in its file; empty: none.
+  std::function<std::string(std::int64_t attempt, std::int64_t rank)> saved =
+      [](std::int64_t, std::int64_t) { return std::string(); };
   // What gpupool-carry reports of the source of a rank, and of its results; or kOutOfMemory.
   static constexpr char kOutOfMemory[] = "out of memory";
   std::function<std::string(std::int64_t rank)> source_report = [](std::int64_t) {
@@ -163,7 +176,7 @@ class World {
   bool has_place(const std::string& node, const api::Pod& pod) const;
   bool shared() const { return job.status.lease && job.status.lease->shared(); }
   bool start(api::Pod& pod);
-  std::string told() const;  // of the result of a command that has ended now
+  std::string told(const api::Pod& pod) const;  // of the result of a command that has ended now
   void add_data_containers(api::Pod& pod) const;
   // One step of gpupool-carry; false if it has nothing to do.
   bool fetch(api::Pod& pod);

@@ -62,7 +62,8 @@ class WorldActions final : public JobActions, private Ticket::Issuer {
   }
   std::shared_ptr<const api::GpuPool> pool(const std::string&) override {
     if (++observations > kMaxSteps)
-      world_.broken.emplace_back("a reconcile took too many steps in phase " + world_.job.status.phase.string());
+      world_.broken.emplace_back("a reconcile took too many steps in phase " +
+                                 world_.job.status.phase.string());
     return world_.pool ? std::make_shared<const api::GpuPool>(*world_.pool) : nullptr;
   }
   std::shared_ptr<const planning::TemplateFields> template_fields() override {
@@ -288,7 +289,8 @@ void World::write_status(const api::GpuJobStatus& status) {
     }
     job.status = std::move(stored->status);
     history.push_back(job.status);
-    if (job.status.reason.empty()) broken.push_back("a status without a reason in phase " + job.status.phase.string());
+    if (job.status.reason.empty())
+      broken.push_back("a status without a reason in phase " + job.status.phase.string());
     const std::string after = job.status.lease ? job.status.lease->id : "";
     if (!after.empty() && after != before && !lease_ids_.insert(after).second)
       broken.push_back("the lease value " + after + " was used twice");

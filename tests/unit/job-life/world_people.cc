@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people and machines do in the world.
 #include "api/core/workload.h"
+#include "api/v1alpha1/names.h"
 #include "planning/workers/assess_workers.h"
 #include "tests/unit/job-life/world.h"
 #include "tests/unit/planning/builders.h"
@@ -21,6 +22,14 @@ void World::recover_node(const std::string& name) {
 void World::cordon_node(const std::string& name, bool cordoned) {
   nodes.at(name).spec.unschedulable = cordoned;
 }
+
+void World::drain_node(const std::string& name, const std::string& until) {
+  nodes.at(name).metadata.annotations[api::kDrain] = until;
+}
+
+void World::end_drain(const std::string& name) { nodes.at(name).metadata.annotations.erase(api::kDrain); }
+
+void World::ask_restart(const std::string& token) { job.metadata.annotations[api::kRestart] = token; }
 
 void World::remove_node(const std::string& name) { nodes.erase(name); }
 
