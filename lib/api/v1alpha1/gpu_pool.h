@@ -81,9 +81,9 @@ struct PoolNodeCounts {
   std::int64_t total = 0;
   std::int64_t ready = 0;
   std::int64_t unready = 0;
-  std::int64_t cordoned = 0;
+  std::int64_t cordoned = 0;  // or with kDrain
   std::int64_t leased = 0;
-  std::int64_t available = 0;  // nodes that are ready, not cordoned, not leased and have GPUs
+  std::int64_t available = 0;  // nodes that are ready, not cordoned, drained or leased, and have GPUs
   bool operator==(const PoolNodeCounts&) const = default;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "planning/nodes/node_drain.h"
 #include "planning/workers/pod_end.h"
 
 namespace gpupool::controllers {
@@ -46,7 +47,8 @@ bool concerns_pools(const runtime::Change<api::Node>& change) {
   return before.metadata.uid != after.metadata.uid || before.metadata.labels != after.metadata.labels ||
          before.metadata.deleting() != after.metadata.deleting() || before.spec.taints != after.spec.taints ||
          before.spec.unschedulable != after.spec.unschedulable || before.ready() != after.ready() ||
-         before.status.allocatable != after.status.allocatable;
+         before.status.allocatable != after.status.allocatable ||
+         planning::drain_of(before) != planning::drain_of(after);
 }
 
 bool concerns_pools(const runtime::Change<api::GpuNode>& change) {

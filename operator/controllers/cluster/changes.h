@@ -30,7 +30,8 @@ bool concerns_queue(const runtime::Change<api::GpuJob>& change);
 
 // True if the change of a pool can matter to anything except readers of its status.
 bool concerns_others(const runtime::Change<api::GpuPool>& change);
-// True if the change of a node can matter to a pool. Heartbeats and annotations do not.
+// True if the change of a node can matter to a pool. Heartbeats do not, and of its annotations only kDrain
+// does.
 bool concerns_pools(const runtime::Change<api::Node>& change);
 
 // True if the change of a node's report can matter to the node's marks or to a pool. Heartbeats, and the use

@@ -24,7 +24,7 @@ std::string pool_line(const api::ExplainedPool& pool) {
   add(pool.leased, "leased");
   add(pool.free, "free");
   add(pool.not_ready, "not ready");
-  add(pool.cordoned, "cordoned");
+  add(pool.cordoned, "cordoned or drained");
   add(pool.tainted, "tainted");
   add(pool.foreign, "taken by pods of others");
   add(pool.unsuited, "not suited");

@@ -18,7 +18,7 @@ namespace gpupool::planning {
 namespace {
 
 bool may_use(const PoolNode& node, const Demand& demand) {
-  return node.ready && !node.cordoned && tolerates(demand.needs.tolerations, node.foreign_taints) &&
+  return node.takes_jobs() && tolerates(demand.needs.tolerations, node.foreign_taints) &&
          (demand.nodes.empty() || std::ranges::find(demand.nodes, node.name) != demand.nodes.end());
 }
 

@@ -27,7 +27,8 @@ NodeView state_of(const PoolNode& node, const Demand& demand, std::string unsuit
   if (unsuited.empty()) unsuited = unmet_need(node, demand.needs);
   if (!unsuited.empty()) return {NodeState::kUnsuited, std::move(unsuited)};
   if (!node.ready) return {NodeState::kNotReady, "is not ready"};
-  if (node.cordoned) return {NodeState::kCordoned, "is cordoned"};
+  if (node.cordoned || node.draining)
+    return {NodeState::kCordoned, node.draining ? "is being drained" : "is cordoned"};
   if (!tolerates(demand.needs.tolerations, node.foreign_taints)) return {NodeState::kTainted, "is tainted"};
   return {NodeState::kFree, ""};
 }

@@ -8,6 +8,7 @@
 #include "api/v1alpha1/names.h"
 #include "base/quantity.h"
 #include "planning/nodes/lease_marks.h"
+#include "planning/nodes/node_drain.h"
 
 namespace gpupool::planning {
 namespace {
@@ -84,7 +85,8 @@ const std::map<std::string, std::string>& PoolNode::labels() const {
 bool PoolNode::operator==(const PoolNode& other) const {
   const auto fields = [](const PoolNode& node) {
     return std::tie(node.name, node.uid, node.gpus, node.model, node.memory, node.ready, node.cordoned,
-                    node.leased, node.offers, node.foreign_taints, node.allocatable, node.foreign);
+                    node.draining, node.leased, node.offers, node.foreign_taints, node.allocatable,
+                    node.foreign);
   };
   return fields(*this) == fields(other) && (object == other.object || labels() == other.labels());
 }
@@ -136,6 +138,7 @@ PoolNode describe_node(const api::Node& node, const std::string& resource_name) 
   described.memory = ours ? *ours : vendor.memory(node.metadata);
   described.ready = node.ready() && !node.metadata.deleting();
   described.cordoned = node.spec.unschedulable;
+  described.draining = drain_of(node).has_value();
   described.leased = !lease_taint(node).empty();
   std::copy_if(node.spec.taints.begin(), node.spec.taints.end(), std::back_inserter(described.foreign_taints),
                keeps_pods_away);

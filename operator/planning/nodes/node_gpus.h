@@ -33,6 +33,7 @@ struct PoolNode {
   base::Word offers;        // if it has none: a resource of another name that its GPUs seem to be offered as
   bool ready = false;
   bool cordoned = false;
+  bool draining = false;                   // its jobs leave it (node_drain.h)
   bool leased = false;                     // in the lease of a job, or has lease marks of any value
   std::vector<api::Taint> foreign_taints;  // taints of others that keep pods away
   Resources allocatable;                   // all of the node, GPUs included
@@ -43,7 +44,9 @@ struct PoolNode {
   std::int64_t all_gpus() const { return gpus + (foreign ? foreign->gpus : 0); }
   const Resources& held_by_foreign() const;
   const std::map<std::string, std::string>& labels() const;
-  bool usable() const { return ready && !cordoned && gpus > 0; }
+  // True if new jobs may come, as far as the node's taints let them.
+  bool takes_jobs() const { return ready && !cordoned && !draining; }
+  bool usable() const { return takes_jobs() && gpus > 0; }
   // Compares of `object` only the labels.
   bool operator==(const PoolNode& other) const;
 };

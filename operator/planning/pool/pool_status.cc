@@ -32,7 +32,7 @@ std::int64_t count_nodes(api::GpuPoolStatus& status, const std::vector<PoolNode>
   for (const auto& node : nodes) {
     ++status.nodes.total;
     ++(node.ready ? status.nodes.ready : status.nodes.unready);
-    if (node.cordoned) ++status.nodes.cordoned;
+    if (node.cordoned || node.draining) ++status.nodes.cordoned;
     if (node.leased) ++status.nodes.leased;
     const auto mismatch = gpu_mismatch(node, wanted);
     if (!mismatch.empty()) {
@@ -111,13 +111,13 @@ std::int64_t count_shared(api::GpuPoolStatus& status, const std::vector<SharedNo
   for (const auto& node : nodes) {
     ++status.nodes.total;
     ++(node.node.ready ? status.nodes.ready : status.nodes.unready);
-    if (node.node.cordoned) ++status.nodes.cordoned;
+    if (node.node.cordoned || node.node.draining) ++status.nodes.cordoned;
     if (node.node.leased || node.held > 0) ++status.nodes.leased;
     if (auto why = complaint(node); !why.empty()) status.excluded.push_back({node.node.name, std::move(why)});
     if (!node.unusable.empty()) continue;
     ++usable;
-    const bool open = node.node.ready && !node.node.cordoned && !node.node.leased && node.marked &&
-                      node.node.foreign_taints.empty();
+    const bool open =
+        node.node.takes_jobs() && !node.node.leased && node.marked && node.node.foreign_taints.empty();
     (rents_gpus ? count_single_gpus : count_gpus)(node, open, status, models);
   }
   for (auto& [name, model] : models) status.gpus.models.push_back(std::move(model));

@@ -262,7 +262,7 @@ Verdict QueuePlan::never(const Demand& demand) const {
     return {{},
             reason::kWaitingForNodes,
             "pool " + pool + " could hold " + demand.text() +
-                " only with nodes that are not ready, cordoned or tainted now"};
+                " only with nodes that are not ready, cordoned, drained or tainted now"};
   }
   if (auto held = only_without_foreign(demand, nodes)) return *std::move(held);
   const bool mixed = pool_->spec.gpus.homogeneous && have_room(fitting, demand);
@@ -341,7 +341,8 @@ std::optional<Verdict> QueuePlan::problem_of_named(const Demand& demand) const {
     return Verdict{{}, reason::kNoMatchingModel, "the nodes of spec.nodes have different GPU models"};
   }
   if (!std::ranges::all_of(nodes, [&](const auto* each) { return usable_for(*each->node, demand); })) {
-    return Verdict{{}, reason::kWaitingForNodes, "a node of spec.nodes is not ready, cordoned or tainted"};
+    return Verdict{
+        {}, reason::kWaitingForNodes, "a node of spec.nodes is not ready, cordoned, drained or tainted"};
   }
   return std::nullopt;
 }

@@ -55,7 +55,7 @@ class SlicePass {
 
  private:
   static bool open_to(const SharedNode& node, const SliceDemand& demand) {
-    return node.node.ready && !node.node.cordoned && node.marked && !node.node.leased &&
+    return node.node.takes_jobs() && node.marked && !node.node.leased &&
            tolerates(demand.needs.tolerations, node.node.foreign_taints);
   }
 
@@ -149,11 +149,12 @@ class SlicePass {
     if (auto unmet = unmet_by_all(pool_.metadata.name, inner(sound), demand.needs)) return *std::move(unmet);
     sound = suitable(std::move(sound), demand);
     if (choose(sound)) {
-      return {{},
-              reason::kWaitingForNodes,
-              "pool " + pool_.metadata.name + " could hold " + demand.text() +
-                  " only with nodes that are not ready, cordoned, tainted or not yet marked, or with " +
-                  (pool_.spec.rents_gpus() ? "GPUs that pods of others hold" : "unhealthy GPUs")};
+      return {
+          {},
+          reason::kWaitingForNodes,
+          "pool " + pool_.metadata.name + " could hold " + demand.text() +
+              " only with nodes that are not ready, cordoned, drained, tainted or not yet marked, or with " +
+              (pool_.spec.rents_gpus() ? "GPUs that pods of others hold" : "unhealthy GPUs")};
     }
     const auto& pool = pool_.metadata.name;
     if (one_model_ && choose_slices(sound, demand.need, demand.workers, false, demand.line.near))
@@ -214,7 +215,7 @@ class SlicePass {
     if (open_nodes(named, demand).size() < named.size() || !place(empty)) {
       return {{},
               reason::kWaitingForNodes,
-              std::string("a node of spec.nodes is not ready, cordoned or tainted, or ") +
+              std::string("a node of spec.nodes is not ready, cordoned, drained or tainted, or ") +
                   (pool_.spec.rents_gpus() ? "pods of others hold its GPUs" : "has an unhealthy GPU")};
     }
     const auto now = place(named);

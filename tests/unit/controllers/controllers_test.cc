@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/v1alpha1/names.h"
 #include "controllers/cluster/changes.h"
 #include "controllers/gpunode/controller.h"
 #include "controllers/gpupool/controller.h"
@@ -61,6 +62,7 @@ TEST(Changes, WhatOfANodeMattersToItsPool) {
   EXPECT_TRUE(matters([](api::Node& node) { node.metadata.deletion_timestamp = test::at(7); }));
   EXPECT_TRUE(matters([](api::Node& node) { node.spec.taints.push_back({"a", "b", "NoSchedule"}); }));
   EXPECT_TRUE(matters([](api::Node& node) { node.spec.unschedulable = true; }));
+  EXPECT_TRUE(matters([](api::Node& node) { node.metadata.annotations[api::kDrain] = ""; }));
   EXPECT_TRUE(matters([](api::Node& node) { node.status.conditions.at(1).status = "Unknown"; }));
   EXPECT_TRUE(matters([](api::Node& node) { node.status.allocatable[test::kGpus] = "7"; }));
   EXPECT_TRUE(concerns_pools({nullptr, test::share(test::make_node("a"))}));

@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "planning/job/job_status.h"
 #include "tests/unit/controllers/pool_queue_world.h"
@@ -187,6 +188,7 @@ RC_GTEST_PROP(PoolQueue, WorkingInChangesIsAsGoodAsBeginningAnew, ()) {
     } else if (what == 5) {
       auto node = test::make_node(pick(node_names), *rc::gen::inRange(0, 4));
       node.spec.unschedulable = *rc::gen::inRange(0, 3) == 0;
+      if (*rc::gen::inRange(0, 4) == 0) node.metadata.annotations[api::kDrain] = "";
       world.put(std::move(node));
     } else if (what == 6) {
       world.remove_node(pick(node_names));

@@ -127,6 +127,7 @@ RC_GTEST_PROP(SharingQueue, WorkingInChangesIsAsGoodAsBeginningAnew, ()) {
     } else if (what == 6) {
       auto node = test::make_shared_member(pick(node_names), *rc::gen::element(10, 20));
       node.spec.unschedulable = *rc::gen::inRange(0, 3) == 0;
+      if (*rc::gen::inRange(0, 4) == 0) node.metadata.annotations[api::kDrain] = "";
       world.put(std::move(node));
     } else if (what == 7) {
       world.remove_node(pick(node_names));

@@ -81,11 +81,24 @@ TEST_F(Explain, TellsWhatTheJobWaitsFor) {
   EXPECT_THAT(answer.sooner, IsEmpty());
   EXPECT_THAT(
       answer.text,
-      AllOf(StartsWith("me waits for 1h in pool lab. WaitingForNodes\nwants: 2 workers with 1 GPU each\n"
-                       "pool lab: 4 nodes: 2 leased, 1 not ready, 1 cordoned; 0 of 2 GPUs free (c is not "
-                       "ready; d is cordoned)\nahead: 2 jobs with 2 GPUs, 1 of higher priority; yours: mine\n"
-                       "start: likely "),
+      AllOf(StartsWith(
+                "me waits for 1h in pool lab. WaitingForNodes\nwants: 2 workers with 1 GPU each\n"
+                "pool lab: 4 nodes: 2 leased, 1 not ready, 1 cordoned or drained; 0 of 2 GPUs free (c is not "
+                "ready; d is cordoned)\nahead: 2 jobs with 2 GPUs, 1 of higher priority; yours: mine\n"
+                "start: likely "),
             HasSubstr("by deadlines"), Not(HasSubstr("secret"))));
+}
+
+TEST_F(Explain, TellsThatANodeIsDrained) {
+  lab_.hold(make_waiting("one", 1, 7200), {"a"});
+  lab_.hold(make_waiting("two", 1, 5400), {"b"});
+  lab_.nodes[1].draining = lab_.nodes[3].draining = true;
+  const auto answer = ask_in_line();
+  EXPECT_EQ(answer.pool->cordoned, 2);
+  EXPECT_EQ(answer.pool->gpus, (api::ExplainedUnits{2, 1})) << "of a and c";
+  EXPECT_THAT(answer.pool->why, ElementsAre("b is being drained"));
+  EXPECT_EQ(answer.start->from, at(7200)) << "on a and c; b will not be given again";
+  EXPECT_GE(answer.start->latest, at(7200));
 }
 
 TEST_F(Explain, TellsWhatWouldStartNow) {

@@ -87,11 +87,16 @@ TEST(DescribeNode, AnAbsurdAmountOfMemoryIsMuchAndNotNegative) {
   EXPECT_EQ(describe(node).memory, 0);
 }
 
-TEST(DescribeNode, IsUsableOnlyWhenReadyAndNotCordoned) {
+TEST(DescribeNode, IsUsableOnlyWhenReadyAndNotCordonedOrDrained) {
   auto node = make_node("a");
   EXPECT_TRUE(describe(node).usable());
   node.spec.unschedulable = true;
   EXPECT_FALSE(describe(node).usable());
+  node = make_node("a");
+  const auto before = describe(node);
+  node.metadata.annotations[api::kDrain] = "";
+  EXPECT_FALSE(describe(node).usable());
+  EXPECT_FALSE(describe(node) == before);
   node = make_node("a");
   node.status.conditions.back().status = "Unknown";
   EXPECT_FALSE(describe(node).usable());

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "tests/unit/planning/builders.h"
 
@@ -58,6 +59,10 @@ TEST_F(SharedStatus, NothingIsFreeOnNodesThatCannotBeUsed) {
   members_[0].spec.unschedulable = true;
   EXPECT_EQ(status().slices, (api::PoolSliceCounts{40, 20}));
   EXPECT_EQ(status().nodes.available, 1);
+  members_[1].metadata.annotations[api::kDrain] = "";
+  EXPECT_EQ(status().slices, (api::PoolSliceCounts{40, 0}));
+  EXPECT_EQ(status().nodes.available, 0);
+  EXPECT_EQ(status().nodes.cordoned, 2);
 }
 
 TEST_F(SharedStatus, SaysWhichGpusAreLeftOut) {

@@ -167,6 +167,19 @@ TEST_F(Queue, WaitsForANodeThatIsNotReady) {
   EXPECT_EQ(verdict("job").reason, reason::kWaitingForNodes);
 }
 
+TEST_F(Queue, ANodeThatIsDrainedIsNotGiven) {
+  nodes_[0].draining = true;
+  add(make_job("job", 1));
+  EXPECT_THAT(names(verdict("job").nodes), ElementsAre("b"));
+  add(make_job("gang", 2, -1));
+  EXPECT_EQ(verdict("gang").reason, reason::kWaitingForNodes);
+  EXPECT_THAT(verdict("gang").message, HasSubstr("only with nodes that are not ready, cordoned, drained"));
+  auto named = make_job("named", 1, -2);
+  named.spec.nodes = {"a"};
+  add(named);
+  EXPECT_THAT(verdict("named"), test::waits_with(HasSubstr("not ready, cordoned, drained or tainted")));
+}
+
 TEST_F(Queue, ForeignTaintsNeedAToleration) {
   nodes_[0].foreign_taints = {{"team", "x", "NoSchedule"}};
   nodes_[1].leased = true;
@@ -208,6 +221,9 @@ TEST(ReplaceNodes, KeepsWhatIsLeftAndAddsFreeOnes) {
   nodes[2].cordoned = true;
   EXPECT_THAT(replace_nodes(make_pool(), nodes, job, {"a"}), IsEmpty());
   nodes[2].cordoned = false;
+  nodes[2].draining = true;
+  EXPECT_THAT(replace_nodes(make_pool(), nodes, job, {"a"}), IsEmpty());
+  nodes[2].draining = false;
   auto named = job;
   named.spec.nodes = {"a", "b"};
   EXPECT_THAT(replace_nodes(make_pool(), nodes, named, {"a"}), IsEmpty()) << "these nodes or none";
@@ -266,6 +282,7 @@ RC_GTEST_PROP(QueueProperty, GrantsOnlyUsableNodesAndEachOnce, ()) {
     node.leased = flaw == 0;
     node.ready = flaw != 1;
     node.cordoned = flaw == 2;
+    node.draining = flaw == 4;
     if (flaw == 3) node.foreign_taints = {{"team", "x", "NoSchedule"}};
     nodes.push_back(node);
     by_name[node.name] = node;

@@ -6,6 +6,7 @@
 
 #include <deque>
 
+#include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "tests/support/whole_queue.h"
 #include "tests/unit/planning/builders.h"
@@ -180,6 +181,17 @@ TEST_F(SliceQueue, OnlyNodesThatAreReadyAndMarked) {
   EXPECT_EQ(verdict("job").nodes, (Refs{{"a", "uid-a", 1}}));
   members_[0].spec.taints.push_back({"team", "x", "NoSchedule"});
   EXPECT_EQ(verdict("job").reason, reason::kWaitingForNodes);
+}
+
+TEST_F(SliceQueue, ANodeThatIsDrainedGetsNoMoreWorkers) {
+  members_[0].metadata.annotations[api::kDrain] = "2026-11-24T18:00:00Z";
+  add("job", 1);
+  EXPECT_EQ(verdict("job").nodes, (Refs{{"b", "uid-b", 1}}));
+  members_[1].metadata.annotations[api::kDrain] = "";
+  EXPECT_EQ(verdict("job").reason, reason::kWaitingForNodes);
+  EXPECT_THAT(verdict("job").message, HasSubstr("drained"));
+  members_[0].metadata.annotations.clear();
+  EXPECT_EQ(verdict("job").nodes, (Refs{{"a", "uid-a", 1}}));
 }
 
 TEST_F(SliceQueue, WithoutReportsItSaysWhereToLook) {
