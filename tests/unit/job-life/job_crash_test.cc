@@ -281,5 +281,63 @@ RC_GTEST_PROP(JobProperty, NothingBreaksThePromises, ()) {
   RC_ASSERT(world.job.status.failures <= world.job.spec.backoff_limit + 1);
 }
 
+// What must hold between each status and the next one (docs/protocol.md#yield).
+std::string broken_between(const api::GpuJobStatus& before, const api::GpuJobStatus& after) {
+  const auto step_of = [](const api::GpuJobStatus& status) {
+    return status.progress && status.progress->checkpoint ? status.progress->checkpoint->step : -1;
+  };
+  if (after.attempts < before.attempts || after.attempts > before.attempts + 1) return "attempts";
+  if (step_of(after) < step_of(before)) return "the step goes back";
+  const bool yields = after.reason == api::reason::kDraining || after.reason == api::reason::kMoving ||
+                      after.reason == api::reason::kYielded;
+  if (yields && after.failures != before.failures) return "a yield is charged";
+  if (after.progress && after.progress->history.size() > api::kMaxHistory) return "history";
+  if (after.phase == phase::kQueued && !after.lease && after.start_time) return "the clock runs in the queue";
+  return "";
+}
+
+// People drain nodes, take that back, and ask for restarts, while the operator crashes.
+RC_GTEST_PROP(JobProperty, NoWorkIsLost, ()) {
+  World world(*rc::gen::inRange<std::int64_t>(1, 4), {"a", "b", "c", "d"});
+  world.job.spec.checkpoint.emplace();
+  if (*rc::gen::arbitrary<bool>()) world.share(*rc::gen::inRange<std::int64_t>(1, 11));
+  if (*rc::gen::arbitrary<bool>()) world.job.spec.node_replacement = api::node_replacement::kNever;
+  const auto dice = *rc::gen::container<std::vector<int>>(300, rc::gen::inRange(0, 20));
+  std::size_t rolls = 0;
+  const auto roll = [&] { return rolls < dice.size() ? dice[rolls++] : 19; };
+  std::int64_t told = 0;
+  world.ending = [&](std::int64_t, std::int64_t) {
+    if (rolls >= dice.size()) return Ending::kSuccess;
+    return roll() == 0 ? Ending::kYielded : Ending::kNever;
+  };
+  world.exit_when_told = [&](std::int64_t, std::int64_t) { return 0; };
+  world.saved = [&](std::int64_t, std::int64_t) { return R"({"step":)" + std::to_string(++told) + "}"; };
+  world.crash_now = [&]() -> std::optional<bool> {
+    const int rolled = roll();
+    return rolled < 2 ? std::optional(rolled == 1) : std::nullopt;
+  };
+  int tokens = 0;
+  world.hesitate = [&] {
+    const int rolled = roll();
+    const std::string node(1, static_cast<char>('a' + rolled % 4));
+    if (rolled < 4) world.drain_node(node, rolled % 2 == 0 ? "" : "1970-01-01T00:00:01Z");
+    if (rolled >= 4 && rolled < 8) world.end_drain(node);
+    if (rolled == 8) world.ask_restart(std::to_string(++tokens));
+    return rolled == 9 || rolled == 10;
+  };
+  for (int i = 0; i < 20 && !world.job.finished(); ++i) {
+    world.run();
+    for (const char* node : {"a", "b", "c", "d"}) world.end_drain(node);
+    if (i >= 10) rolls = dice.size();
+  }
+  RC_ASSERT(world.broken == std::vector<std::string>{});
+  RC_ASSERT(world.job.status.phase == phase::kSucceeded);
+  RC_ASSERT(world.job.status.failures == 0);
+  RC_ASSERT(world.tainted().empty());
+  RC_ASSERT(world.pods.empty());
+  for (std::size_t i = 1; i < world.history.size(); ++i)
+    RC_ASSERT(broken_between(world.history[i - 1], world.history[i]) == "");
+}
+
 }  // namespace
 }  // namespace gpupool::planning
