@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "planning/workers/grace_period.h"
 
 namespace gpupool::planning {
 namespace {
@@ -16,7 +17,6 @@ using std::chrono::seconds;
 // From the end of a worker's grace period to the free node, and from the grant to the start of the deadline:
 // the reports of a kubelet and the writes of the operator.
 constexpr auto kOverhead = seconds(60);
-constexpr std::int64_t kUsualGrace = 30;  // of a pod
 constexpr std::size_t kFewSamples = 10;
 
 struct GraceSpec {
@@ -44,14 +44,12 @@ namespace gpupool::planning {
 namespace {
 
 base::Duration grace_of(const api::GpuJob& job, const api::GpuPool& pool) {
-  auto grace = kUsualGrace;
+  std::optional<std::int64_t> of_template;
   const auto& text = job.spec.pod_template.text;
   if (text.find("terminationGracePeriodSeconds") != std::string::npos) {  // rare, and parsing costs
-    if (const auto parsed = base::json::read<GraceTemplate>(text))
-      grace = parsed->spec.seconds.value_or(kUsualGrace);
+    if (const auto parsed = base::json::read<GraceTemplate>(text)) of_template = parsed->spec.seconds;
   }
-  const auto most = pool.spec.max_termination_grace_period_seconds;
-  return seconds(most ? std::min(grace, *most) : grace);
+  return seconds(grace_seconds(job.spec, of_template, pool.spec.max_termination_grace_period_seconds));
 }
 
 bool gives_back(const api::GpuJob& job) {

@@ -12,6 +12,7 @@
 #include "api/v1alpha1/job_data.h"
 #include "api/v1alpha1/lease_value.h"
 #include "planning/nodes/node_needs.h"
+#include "planning/workers/grace_period.h"
 #include "planning/workers/manifests.h"
 #include "planning/workers/own_containers.h"
 
@@ -45,14 +46,10 @@ class Mounted {
   std::string volume_of(const std::string& name, Json& pod_spec) {
     if (const auto known = volumes_.find(name); known != volumes_.end()) return known->second;
     auto volume = source_(name);
+    if (volume.contains("persistentVolumeClaim")) {
+      if (auto same = volume_of_claim(pod_spec, name); !same.empty()) return volumes_[name] = std::move(same);
+    }
     auto& all = array_at(pod_spec, "volumes");
-    // A kubelet never mounts the second volume of a pod with the same claim.
-    const auto same = std::ranges::find_if(all, [&](const Json& other) {
-      const auto claim = other.find("persistentVolumeClaim");
-      return claim != other.end() && claim->is_object() && volume.contains("persistentVolumeClaim") &&
-             claim->value("claimName", Json()) == name;
-    });
-    if (same != all.end()) return volumes_[name] = same->value("name", std::string());
     volume["name"] = volume_prefix_ + std::to_string(volumes_.size());
     all.push_back(volume);
     return volumes_[name] = volume["name"];
@@ -73,13 +70,6 @@ struct AllMounted {
                       return Json{{"persistentVolumeClaim", {{"claimName", name}}}};
                     }};
 };
-
-// The kubelet expands $(NAME) in arguments.
-std::string as_argument(std::string text) {
-  for (auto at = text.find('$'); at != std::string::npos; at = text.find('$', at + 2))
-    text.insert(at, 1, '$');
-  return text;
-}
 
 // Programs behind a proxy are told so by these variables of the worker.
 Json proxy_variables(const Json& worker) {
@@ -120,7 +110,7 @@ Json source_container(const api::GpuJob& job, const api::JobSource& source, cons
   auto container = carry_container(
       kSourceContainer, image, pod_spec,
       {"/gpupool-carry", "fetch", "--attempt=" + std::to_string(job.status.lease->attempt),
-       "--report-bytes=" + std::to_string(report_bytes), "--source=" + as_argument(job.spec.source->text)});
+       "--report-bytes=" + std::to_string(report_bytes), "--source=" + unexpanded(job.spec.source->text)});
   container["resources"] = own_resources(pod_spec["containers"][0]);
   container["volumeMounts"].push_back(work_mount(false));
   Names secrets;
@@ -135,9 +125,9 @@ Json source_container(const api::GpuJob& job, const api::JobSource& source, cons
 }
 
 std::int64_t grace_of(const Json& pod_spec) {
-  constexpr std::int64_t kDefault = 30;  // of Kubernetes
   const auto grace = pod_spec.find("terminationGracePeriodSeconds");
-  return grace != pod_spec.end() && grace->is_number_integer() ? grace->get<std::int64_t>() : kDefault;
+  return grace != pod_spec.end() && grace->is_number_integer() ? grace->get<std::int64_t>()
+                                                               : kDefaultGraceSeconds;
 }
 
 Json results_container(const api::GpuJob& job, const std::vector<api::JobResult>& results,
@@ -154,7 +144,7 @@ Json results_container(const api::GpuJob& job, const std::vector<api::JobResult>
   } else {
     command.push_back("--rank=0");
   }
-  command.push_back("--results=" + as_argument(job.spec.results->text));
+  command.push_back("--results=" + unexpanded(job.spec.results->text));
   auto container = carry_container(kResultsContainer, image, pod_spec, std::move(command));
   if (is_gang(job.spec)) container["env"].push_back(pod_name_variable());
   container["resources"] = {{"requests",

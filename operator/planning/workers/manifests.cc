@@ -9,8 +9,10 @@
 #include "api/worker_result_format.h"
 #include "base/join.h"
 #include "planning/workers/data_containers.h"
+#include "planning/workers/grace_period.h"
 #include "planning/workers/own_containers.h"
 #include "planning/workers/shared_memory.h"
+#include "planning/workers/worker_checkpoint.h"
 
 namespace gpupool::planning {
 namespace {
@@ -43,20 +45,27 @@ void add_environment(Json& container, const api::GpuJob& job) {
   if (!list.is_array()) list = Json::array();
   list.push_back(env("GPUPOOL_JOB", job.metadata.name));
   list.push_back(env("GPUPOOL_ATTEMPT", std::to_string(job.status.lease->attempt)));
+  add_checkpoint_variables(list, job);
   if (is_gang(job.spec)) {
     list.push_back(pod_name_variable());
   }
 }
 
+// What the launcher must know of the pod.
+struct PodLimits {
+  std::int64_t result_bytes = 0;
+  std::int64_t grace_seconds = 0;
+};
+
 // The launcher takes its settings only from flags, because `envFrom` can set any variable.
-void wrap_command(Json& container, const api::GpuJob& job, std::int64_t result_bytes) {
+void wrap_command(Json& container, const api::GpuJob& job, const PodLimits& limits) {
   const auto number = [](std::int64_t value) { return std::to_string(value); };
   auto command = Json::array(
       {std::string(kLauncherDirectory) + "/gpupool-launch", "run", "--job=" + job.metadata.name,
        "--attempt=" + number(job.status.lease->attempt), "--nnodes=" + number(api::worker_count(job.spec)),
        "--nproc=" + number(api::gpus_of_each_worker(job.spec)),
        "--master-addr=" + master_address(job, job.status.lease->id), "--master-port=" + number(kMasterPort),
-       "--result-bytes=" + number(result_bytes)});
+       "--result-bytes=" + number(limits.result_bytes)});
   if (const auto& metrics = job.spec.metrics; metrics && !metrics->names.empty()) {
     command.push_back("--metrics=" + base::join(metrics->names, ","));
     if (!metrics->step_name.empty()) command.push_back("--metric-step=" + metrics->step_name);
@@ -68,6 +77,7 @@ void wrap_command(Json& container, const api::GpuJob& job, std::int64_t result_b
       command.push_back("--live-id=" + job.metadata.uid);
     }
   }
+  add_checkpoint_flags(command, job, limits.grace_seconds);
   if (is_gang(job.spec)) {
     command.push_back(std::string("--pod-name=$(") + kPodNameVariable + ")");
     command.push_back("--hold");
@@ -88,8 +98,8 @@ void wrap_command(Json& container, const api::GpuJob& job, std::int64_t result_b
 Json mount() { return {{"name", kLauncherName}, {"mountPath", kLauncherDirectory}}; }
 
 void set_up_worker(Json& container, const api::GpuJob& job, const ManifestOptions& options,
-                   std::int64_t result_bytes) {
-  wrap_command(container, job, result_bytes);
+                   const PodLimits& limits) {
+  wrap_command(container, job, limits);
   add_environment(container, job);
   array_at(container, "volumeMounts").push_back(mount());
   const auto slices = job.status.lease->slices;
@@ -141,15 +151,15 @@ void require_nodes(Json& spec, const api::Lease& lease) {
   for (auto& term : terms) array_at(term, "matchExpressions").push_back(requirement);
 }
 
-// Kubernetes' default is 30 s. Grace period 0 would be a forced deletion: the object would be gone before its
-// processes.
-void bound_grace(Json& spec, const std::optional<std::int64_t>& most) {
-  constexpr std::int64_t kDefault = 30;
+// Sets the grace period where the template says another. Returns it.
+std::int64_t set_grace(Json& spec, const api::GpuJobSpec& job, const std::optional<std::int64_t>& most) {
   auto& grace = spec["terminationGracePeriodSeconds"];
-  const auto wanted = grace.is_number_integer() ? grace.get<std::int64_t>() : kDefault;
-  if (wanted == 0) grace = 1;
-  if (most && wanted > *most) grace = *most;
+  const auto given =
+      grace.is_number_integer() ? std::optional(grace.get<std::int64_t>()) : std::optional<std::int64_t>();
+  const auto seconds = grace_seconds(job, given, most);
+  if (seconds != given.value_or(kDefaultGraceSeconds)) grace = seconds;
   if (grace.is_null()) spec.erase("terminationGracePeriodSeconds");
+  return seconds;
 }
 
 // Tolerates the taint without a limit: nodeLossTimeoutSeconds of the pool decides when a node is lost, not
@@ -190,12 +200,13 @@ Json pod_template(const api::GpuJob& job, const ManifestOptions& options) {
   pod["metadata"] = std::move(metadata);
   auto& spec = pod["spec"];
   spec["restartPolicy"] = is_gang(job.spec) ? "Always" : "Never";
-  const auto bytes = result_bytes(spec, job.spec);
+  const PodLimits limits = {result_bytes(spec, job.spec),
+                            set_grace(spec, job.spec, options.max_grace_seconds)};
   auto launcher = launcher_container(spec, options);
   add_shared_memory(spec);
-  set_up_worker(spec["containers"][0], job, options, bytes);
-  bound_grace(spec, options.max_grace_seconds);
-  add_data_containers(spec, job, options.images.carry, bytes);
+  set_up_worker(spec["containers"][0], job, options, limits);
+  add_checkpoint_volume(spec, job);
+  add_data_containers(spec, job, options.images.carry, limits.result_bytes);
   auto& init = array_at(spec, "initContainers");
   init.insert(init.begin(), std::move(launcher));
   array_at(spec, "volumes").push_back({{"name", kLauncherName}, {"emptyDir", Json::object()}});

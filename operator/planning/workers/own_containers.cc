@@ -17,6 +17,23 @@ Json pod_name_variable() {
   return {{"name", kPodNameVariable}, {"valueFrom", {{"fieldRef", {{"fieldPath", "metadata.name"}}}}}};
 }
 
+std::string unexpanded(std::string text) {
+  for (auto at = text.find('$'); at != std::string::npos; at = text.find('$', at + 2))
+    text.insert(at, 1, '$');
+  return text;
+}
+
+std::string volume_of_claim(const Json& pod_spec, const std::string& claim) {
+  const auto volumes = pod_spec.find("volumes");
+  if (volumes == pod_spec.end() || !volumes->is_array()) return {};
+  for (const auto& volume : *volumes) {
+    const auto source = volume.find("persistentVolumeClaim");
+    if (source != volume.end() && source->is_object() && source->value("claimName", Json()) == claim)
+      return volume.value("name", std::string());
+  }
+  return {};
+}
+
 Json own_resources(const Json& worker) {
   Json own = Json::object();
   const auto all = worker.find("resources");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 namespace gpupool::planning {
 
@@ -16,6 +17,13 @@ nlohmann::json pod_name_variable();
 
 // Returns object[key], which becomes an empty array if it is none.
 nlohmann::json& array_at(nlohmann::json& object, const char* key);
+
+// Returns the text so that it is the same after the kubelet has expanded $(NAME) in it.
+std::string unexpanded(std::string text);
+
+// Returns the name of the pod's volume that is this claim; empty if there is none. Only one is possible: a
+// kubelet never mounts the second volume of a pod with the same claim.
+std::string volume_of_claim(const nlohmann::json& pod_spec, const std::string& claim);
 
 // Returns the worker's resources, so that quotas and limit ranges that admit the worker admit an init
 // container of ours. This costs nothing: a pod counts for the larger of its init containers and its

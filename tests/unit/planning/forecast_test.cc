@@ -122,6 +122,14 @@ TEST_F(Forecast, TheGracePeriodOfATemplateCounts) {
   EXPECT_EQ(latest({}, make_waiting("me", 1)).at, at(400 + 300 + 60));
 }
 
+TEST_F(Forecast, TheGracePeriodOfCheckpointsCounts) {
+  auto saves = test::with_template(make_waiting("one", 1, 400), R"("terminationGracePeriodSeconds":300)");
+  saves.spec.checkpoint.emplace().grace_seconds = 900;
+  lab_.hold(saves, {"a"});
+  lab_.hold(make_waiting("two", 1), {"b"});
+  EXPECT_EQ(latest({}, make_waiting("me", 1)).at, at(400 + 900 + 60));
+}
+
 // The pair starts earlier than by its latest time, on the node that only the asker can use otherwise.
 TEST_F(Forecast, ALatestStartCountsWithTheWorstNode) {
   lab_.nodes = {make_pool_node("a", 1), make_pool_node("b", 2)};
