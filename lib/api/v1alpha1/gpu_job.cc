@@ -43,6 +43,14 @@ std::string spec_hash(const GpuJobSpec& spec) {
     mix("results");
     mix(spec.results->text);
   }
+  if (spec.checkpoint) {
+    mix("checkpoint");
+    mix(spec.checkpoint->directory());
+    mix(spec.checkpoint->claim_name);
+    mix(spec.checkpoint->notice == checkpoint_notice::kFile ? checkpoint_notice::kFile
+                                                            : checkpoint_notice::kSignal);
+    mix(std::to_string(spec.checkpoint->grace_seconds.value_or(0)));
+  }
   return hash.text();
 }
 

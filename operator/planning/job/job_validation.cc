@@ -10,6 +10,7 @@
 #include "api/live_metrics_format.h"
 #include "api/v1alpha1/reasons.h"
 #include "base/quantity.h"
+#include "planning/job/checkpoint_validation.h"
 #include "planning/job/data_validation.h"
 #include "planning/workers/data_containers.h"
 #include "planning/workers/manifests.h"
@@ -22,6 +23,7 @@ namespace {
 using MaybeProblem = std::optional<api::Problem>;
 
 constexpr std::int64_t kMaxLiveStep = 2'147'483'647;
+constexpr std::size_t kMaxBackupNodes = 1000;
 
 api::Problem bad_spec(std::string message) { return {api::reason::kInvalidSpec, std::move(message)}; }
 api::Problem bad_template(std::string message) {
@@ -87,6 +89,27 @@ MaybeProblem check_numbers(const api::GpuJob& job) {
   if (spec.start_timeout_seconds < 1) return bad_spec("spec.startTimeoutSeconds must be at least 1");
   if (spec.ttl_seconds_after_finished && *spec.ttl_seconds_after_finished < 0) {
     return bad_spec("spec.ttlSecondsAfterFinished must not be negative");
+  }
+  return std::nullopt;
+}
+
+MaybeProblem check_backup_nodes(const api::GpuJobSpec& spec, const api::GpuPool* pool) {
+  if (!spec.backup_nodes || spec.backup_nodes->empty()) return std::nullopt;
+  const auto& backups = *spec.backup_nodes;
+  if (spec.nodes.empty()) return bad_spec("spec.backupNodes can only be given together with spec.nodes");
+  if (spec.node_replacement == api::node_replacement::kNever)
+    return bad_spec("spec.backupNodes cannot be given with spec.nodeReplacement Never");
+  if (pool != nullptr && pool->spec.sharing)
+    return bad_spec("spec.backupNodes is for pools that lease whole nodes, and pool " + spec.pool +
+                    " is shared");
+  if (backups.size() > kMaxBackupNodes)
+    return bad_spec("spec.backupNodes must have at most " + std::to_string(kMaxBackupNodes) + " nodes");
+  std::set<std::string_view> known(spec.nodes.begin(), spec.nodes.end());
+  for (const auto& node : backups) {
+    if (node.empty()) return bad_spec("spec.backupNodes has an empty name");
+    if (std::ranges::find(spec.nodes, node) != spec.nodes.end())
+      return bad_spec("spec.backupNodes: " + node + " is in spec.nodes");
+    if (!known.insert(node).second) return bad_spec("spec.backupNodes names " + node + " twice");
   }
   return std::nullopt;
 }
@@ -241,6 +264,7 @@ MaybeProblem check_security(const api::PodTemplate& pod, const api::GpuPool* poo
 
 MaybeProblem validate_job(const api::GpuJob& job, const api::GpuPool* pool, const TemplateFields& fields) {
   if (auto problem = check_numbers(job)) return problem;
+  if (auto problem = check_backup_nodes(job.spec, pool)) return problem;
   if (auto problem = check_metrics(job.spec)) return problem;
   if (auto problem = validate_data(job.spec)) return problem;
   if (auto problem = check_slice(job.spec, pool)) return problem;
@@ -252,6 +276,7 @@ MaybeProblem validate_job(const api::GpuJob& job, const api::GpuPool* pool, cons
   if (!pod) return bad_template(pod.error().message);
   if (const auto unknown = fields.unknown_field(job.spec.pod_template.text); !unknown.empty())
     return bad_template(unknown + ": unknown field");
+  if (auto problem = validate_checkpoint(job.spec, *pod)) return problem;
   if (auto problem = check_placement(*pod)) return problem;
   if (auto problem = check_security(*pod, pool)) return problem;
   return check_containers(*pod, job.spec, pool != nullptr ? pool->spec : api::GpuPoolSpec());

@@ -40,6 +40,11 @@ TEST(SpecHash, ChangesWithEachIdentityField) {
       [](auto& spec) { spec.slice = JobSlice{"4Gi", 30, {}}; },
       [](auto& spec) { spec.slice = JobSlice{"", {}, 30}; },
       [](auto& spec) { spec.rendezvous = rendezvous::kNone; },
+      [](auto& spec) { spec.checkpoint.emplace(); },
+      [](auto& spec) { spec.checkpoint.emplace().path = "/ckpt"; },
+      [](auto& spec) { spec.checkpoint.emplace().claim_name = "/ckpt"; },
+      [](auto& spec) { spec.checkpoint.emplace().notice = checkpoint_notice::kFile; },
+      [](auto& spec) { spec.checkpoint.emplace().grace_seconds = 60; },
   };
   std::vector<std::string> seen = {spec_hash(make_spec())};
   for (const auto& change : changes) {
@@ -58,8 +63,19 @@ TEST(SpecHash, IgnoresWhatMayChangeUnderALease) {
       [](auto& spec) { spec.ttl_seconds_after_finished = 9; },
       [](auto& spec) { spec.suspend = true; },
       [](auto& spec) { spec.rendezvous = rendezvous::kMasterPort; },  // the same as absent
+      [](auto& spec) { spec.backup_nodes = {{"c"}}; },
   };
   for (const auto& change : changes) EXPECT_EQ(hash_with(change), spec_hash(make_spec()));
+}
+
+TEST(SpecHash, IgnoresWhatAWorkerDoesNotSeeOfCheckpoints) {
+  const auto same = hash_with([](auto& spec) { spec.checkpoint.emplace(); });
+  const std::vector<Change> changes = {
+      [](auto& spec) { spec.checkpoint.emplace().interval_seconds = 900; },
+      [](auto& spec) { spec.checkpoint.emplace().path = kDefaultCheckpointPath; },
+      [](auto& spec) { spec.checkpoint.emplace().notice = checkpoint_notice::kSignal; },
+  };
+  for (const auto& change : changes) EXPECT_EQ(hash_with(change), same);
 }
 
 TEST(SpecHash, IsSixteenHexDigits) {
