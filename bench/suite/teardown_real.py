@@ -123,7 +123,7 @@ def measure(results: Results, api: Api, namespace: str, pool: str, nodes: list[s
                             times["operator", "nodes free"] / times["floor", event], "x")
 
 
-def _prepare(cluster: Cluster) -> None:
+def prepare(cluster: Cluster) -> None:
     cluster.load(output_of(BUILD_IMAGE, "launcher", launcher_binary()))
     apply_definitions(cluster.kubeconfig)
 
@@ -132,7 +132,7 @@ def run(results: Results, runs: int) -> None:
     """On a cluster of its own, with the true device plugin on simulated GPUs."""
     with Cluster(f"bench-real-{os.getpid()}", "--nodes", ",".join(NODES), "--gpus",
                  ",".join(f"{node}=1" for node in NODES)) as cluster, tempfile.TemporaryDirectory() as folder:
-        _prepare(cluster)
+        prepare(cluster)
         lab = Lab(cluster.kubeconfig, os.path.join(folder, "operator.log"), "bench", cluster)
         for node in NODES:
             lab.api.patch("nodes", node, {"metadata": {"labels": {POOL_LABEL: POOL}}})
