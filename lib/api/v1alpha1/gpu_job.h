@@ -118,14 +118,14 @@ inline constexpr char kQueued[] = "Queued";  // the job waits in the queue again
 
 struct Lease {
   std::string id;  // text of a LeaseValue
-  std::string state;
+  base::Word state;
   std::int64_t attempt = 0;
   std::string spec_hash;
   std::int64_t slices = 0;  // of each worker, in `unit`; 0: an exclusive lease of whole nodes
   std::vector<NodeRef> nodes;
   std::vector<LostNode> lost;
   std::string workload;                      // UID of the Job or StatefulSet that creates the pods
-  std::string outcome;                       // only in Releasing
+  base::Word outcome;                        // only in Releasing
   std::optional<base::WallTime> since;       // when `state` was entered
   std::optional<base::WallTime> not_before;  // only in Restarting: earliest start of the next attempt
   base::Word unit = {};                      // sharing_unit::kGpu: `slices` are whole GPUs; empty: slices

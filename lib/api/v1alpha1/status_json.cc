@@ -56,7 +56,7 @@ Json to_json(const base::Boxed<Lease>& lease) {
     lost.push_back({{"name", node.name}, {"uid", node.uid}, {"id", node.id}});
   }
   return without_nulls({{"id", lease->id},
-                        {"state", lease->state},
+                        {"state", lease->state.view()},
                         {"attempt", lease->attempt},
                         {"specHash", lease->spec_hash},
                         {"slices", number_or_null(lease->slices)},

@@ -95,7 +95,7 @@ TEST(JobStatusUpdate, HasNoFieldsWithoutAValue) {
   }
   auto status = full_status();
   status.lease->lost.clear();
-  status.lease->outcome.clear();
+  status.lease->outcome = "";
   EXPECT_FALSE(update_of(status)["status"]["lease"].contains("lost"));
   EXPECT_FALSE(update_of(status)["status"]["lease"].contains("outcome"));
   EXPECT_EQ(read_back(update_of(status)), status);
