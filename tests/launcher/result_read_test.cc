@@ -18,6 +18,7 @@ Result full(Outcome outcome) {
   result.exit_code = outcome == Outcome::kSignaled ? 137 : 7;
   if (outcome == Outcome::kSignaled) result.signal = 9;
   result.stop_signal = 15;
+  result.report = {R"({"step":7,"path":"a \"b\""})", "2026-01-02T03:04:05.678Z", ""};
   result.reason = "Reason";
   result.message = "a \"message\"\twith\\signs";
   result.tail = "one\ntwo";
@@ -42,6 +43,8 @@ TEST_P(EachOutcome, IsReadAsItWasWritten) {
   EXPECT_EQ(read->exit_code, written.exit_code);
   EXPECT_EQ(read->signal, written.signal.value_or(0));
   EXPECT_EQ(read->stop_signal, written.stop_signal);
+  EXPECT_EQ(read->report, written.report.text);
+  EXPECT_EQ(read->reported_at, written.report.written_at);
   EXPECT_EQ(read->reason, written.reason);
   EXPECT_EQ(read->message, written.message);
   EXPECT_EQ(read->tail, written.tail);
@@ -79,6 +82,15 @@ TEST_P(EachOutcome, IsReadAtEverySizeThatTheOperatorAsksFor) {
     EXPECT_LE(json.size(), static_cast<std::size_t>(size));
     EXPECT_TRUE(planning::parse_worker_result(json).has_value()) << size;
   }
+}
+
+TEST(WorkerResultFormat, SaysWhyThereIsNoReport) {
+  Result written = full(Outcome::kExited);
+  written.report = {std::nullopt, "", "is a link"};
+  const auto read = planning::parse_worker_result(to_json(written, kMaxResultBytes));
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->report_error, "is a link");
+  EXPECT_EQ(read->report, std::nullopt);
 }
 
 TEST(WorkerResultFormat, SharesTheRoomOfThePod) {

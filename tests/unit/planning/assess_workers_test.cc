@@ -235,6 +235,8 @@ TEST(AssessWorkers, TellWhoWasToldToStopAndWhoYielded) {
       {"killed by the signal", ended(pod, 143, signaled_result(15, R"(,"stopSignal":15)")), true, false},
       {"told before its command began",
        ended(pod, 143, R"({"version":1,"outcome":"notStarted","exitCode":0,"stopSignal":15})"), true, false},
+      {"killed with its launcher at the end of the grace",
+       ended(pod, 137, R"({"version":1,"outcome":"interrupted","exitCode":1,"stopSignal":15})"), true, false},
       {"killed by a signal from inside", ended(pod, 143, signaled_result(15)), false, false},
       {"deleted, and nothing of it came back", deleted(running(pod)), false, false},
   };
