@@ -48,7 +48,7 @@ TEST(JobLife, ASuccessKeepsItsLastLines) {
 std::vector<std::string> lease_states(const World& world) {
   std::vector<std::string> states;
   for (const auto& status : world.history) {
-    const auto now = status.lease ? status.lease->state : "none";
+    const std::string now = status.lease ? status.lease->state.string() : "none";
     if (states.empty() || states.back() != now) states.push_back(now);
   }
   return states;
