@@ -59,6 +59,11 @@ std::optional<Reaped> reap_one() {
 
 bool group_exists(pid_t group) { return ::kill(-group, 0) == 0 || errno == EPERM; }
 
+bool has_children() {
+  siginfo_t info{};
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
 bool is_descendant(pid_t pid) {
   const pid_t self = ::getpid();
   while (pid > 0 && pid != self) pid = parent_of(pid);

@@ -21,6 +21,9 @@ std::optional<Reaped> reap_one();
 // True while a process of `group` exists; all of them are descendants.
 bool group_exists(pid_t group);
 
+// True while this process has a child, also one that has ended and is not reaped.
+bool has_children();
+
 // True while `pid` is a process that this one started, directly or through others. Needs /proc.
 bool is_descendant(pid_t pid);
 

@@ -2,6 +2,7 @@
 #include "launcher/file_io.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -44,6 +45,23 @@ std::optional<std::string> read_file(const std::string& path, std::size_t limit)
   }
   if (text.size() > limit) text.resize(limit);
   return text;
+}
+
+Expected<void> replace_file(const std::string& path, std::string_view bytes, Durable durable) {
+  const std::string temporary = path + ".new";
+  if (::unlink(temporary.c_str()) != 0 && errno != ENOENT)  // of an earlier start
+    return failure(with_errno("cannot create " + temporary, errno));
+  const base::UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!fd.valid()) return failure(with_errno("cannot create " + temporary, errno));
+  const bool sync = durable == Durable::kYes;
+  // By descriptor, so that the umask does not matter.
+  if (::fchmod(fd.get(), 0644) == 0 && write_all(fd.get(), bytes) && (!sync || ::fdatasync(fd.get()) == 0) &&
+      ::rename(temporary.c_str(), path.c_str()) == 0) {
+    return sync ? sync_directory(path.substr(0, path.rfind('/'))) : Expected<void>();
+  }
+  const int error = errno;
+  ::unlink(temporary.c_str());
+  return failure(with_errno("cannot store " + path, error));
 }
 
 Expected<void> sync_directory(const std::string& path) {

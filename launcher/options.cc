@@ -16,11 +16,14 @@ constexpr int kMaxTimeoutSeconds = 7 * 24 * 3600;
 constexpr int kMaxHoldSeconds = 24 * 3600;
 
 std::vector<OptionName> run_options() {
-  return {
-      {"--state-dir"},      {"--termination-log"}, {"--job"},          {"--attempt"},      {"--pod-name"},
-      {"--rank"},           {"--nnodes"},          {"--nproc"},        {"--master-addr"},  {"--master-port"},
-      {"--master-timeout"}, {"--hold", true},      {"--hold-seconds"}, {"--result-bytes"}, {"--metrics"},
-      {"--metric-step"},    {"--live-steps"},      {"--live-id"},      {"--live-port"}};
+  return {{"--state-dir"},     {"--termination-log"}, {"--job"},
+          {"--attempt"},       {"--pod-name"},        {"--rank"},
+          {"--nnodes"},        {"--nproc"},           {"--master-addr"},
+          {"--master-port"},   {"--master-timeout"},  {"--hold", true},
+          {"--hold-seconds"},  {"--result-bytes"},    {"--metrics"},
+          {"--metric-step"},   {"--live-steps"},      {"--live-id"},
+          {"--live-port"},     {"--checkpoint-dir"},  {"--notice"},
+          {"--grace-seconds"}, {"--resume"}};
 }
 
 struct Number {
@@ -40,6 +43,7 @@ constexpr Number kNumbers[] = {
     {"--live-port", &Options::live_port, 1, 65535},
     {"--hold-seconds", &Options::hold_seconds, 1, kMaxHoldSeconds},
     {"--result-bytes", &Options::result_bytes, kMinResultBytes, kMaxResultBytes},
+    {"--grace-seconds", &Options::grace_seconds, 1, std::numeric_limits<int>::max()},
 };
 
 // The rank as given, or the ordinal at the end of the pod's name. One worker alone is rank 0 whatever its
@@ -97,6 +101,20 @@ Expected<std::vector<std::int64_t>> read_live_steps(const std::string& text) {
                                                 " steps, and there are " + std::to_string(steps.size())));
 }
 
+Expected<void> read_checkpoint(const OptionValues& values, Options& options) {
+  options.checkpoint_dir = values.text("--checkpoint-dir", "");
+  if (values.has("--checkpoint-dir") && !options.checkpoint_dir.starts_with('/'))
+    return failure(flag_error("--checkpoint-dir", "'" + options.checkpoint_dir + "' is no absolute path"));
+  const std::string notice = values.text("--notice", "signal");
+  if (notice != "signal" && notice != "file")
+    return failure(flag_error("--notice", "'" + notice + "' is not one of signal, file"));
+  options.notice = notice == "file" ? NoticeMode::kFile : NoticeMode::kSignal;
+  const Expected<bool> resume = values.boolean("--resume");
+  if (!resume) return failure(resume.error());
+  options.resume = *resume;
+  return {};
+}
+
 }  // namespace
 
 Expected<Options> parse_run(const std::vector<std::string>& arguments) {
@@ -130,6 +148,7 @@ Expected<Options> parse_run(const std::vector<std::string>& arguments) {
   options.live_id = values.text("--live-id", "");
   if (!options.live_steps.empty() && options.live_id.empty())
     return failure(flag_error("--live-id", "needed with --live-steps"));
+  if (const Expected<void> read = read_checkpoint(values, options); !read) return failure(read.error());
   if (options.nodes > 1 && !values.has("--master-addr")) {
     return failure("--master-addr: needed when --nnodes is above 1");
   }

@@ -7,6 +7,7 @@
 
 #include "api/live_metrics_format.h"
 #include "launcher/expected.h"
+#include "launcher/notice.h"
 #include "launcher/result.h"
 
 namespace gpupool::launcher {
@@ -31,6 +32,10 @@ struct Options {
   std::vector<std::int64_t> live_steps;  // ascending; at these, rank 0 tells the numbers to whoever asks
   std::string live_id;                   // only to whoever knows this
   int live_port = api::live_metrics::kPort;
+  std::string checkpoint_dir;  // empty: the command saves no checkpoints, and the next three do not count
+  NoticeMode notice = NoticeMode::kSignal;
+  int grace_seconds = 30;  // from a stop signal to the end of the container
+  bool resume = false;     // an earlier attempt may have saved a checkpoint
   std::vector<std::string> command;
 };
 

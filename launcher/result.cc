@@ -129,6 +129,20 @@ void add_times(std::string& json, const Result& result, std::size_t limit) {
   if (!result.started_at.empty()) add_time(json, format::kStartedAtField, result.started_at, limit);
 }
 
+// The report as a whole or not at all: a part of it means something else.
+void add_report(std::string& json, const Report& report, std::size_t limit) {
+  if (report.text) {
+    const std::string text = escaped_front(*report.text, std::string::npos);
+    if (room_for(format::kReportField, json, limit).value_or(0) < text.size()) return;
+    add_text(json, format::kReportField, text);
+    if (!report.written_at.empty()) add_time(json, format::kReportedAtField, report.written_at, limit);
+  } else if (!report.error.empty()) {
+    const std::string text = escaped_front(report.error, format::kMaxReportErrorBytes);
+    if (room_for(format::kReportErrorField, json, limit).value_or(0) < text.size()) return;
+    add_text(json, format::kReportErrorField, text);
+  }
+}
+
 // As many texts as fit; nothing if there are none.
 void add_list(std::string& json, std::string_view key, const std::vector<std::string>& texts,
               std::size_t limit) {
@@ -165,6 +179,7 @@ void add_texts(std::string& json, const Result& result, std::size_t limit) {
 std::string to_json(const Result& result, std::size_t limit) {
   std::string json = numbers(result);
   add_times(json, result, limit);
+  add_report(json, result.report, limit);
   add_texts(json, result, limit);
   json += '}';
   return json;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/worker_result_format.h"
+#include "launcher/report_file.h"
 
 namespace gpupool::launcher {
 
@@ -37,6 +38,7 @@ struct Result {
   int exit_code = 0;
   std::optional<int> signal;
   std::optional<int> stop_signal;  // told to stop from outside before the end, which says little then
+  Report report;                   // of the last checkpoint
   std::string reason;
   std::string message;
   std::vector<std::string> metrics;        // as Metrics::texts() gives them
@@ -52,8 +54,8 @@ inline constexpr std::size_t kMaxTailBytes = api::worker_result::kMaxTailBytes;
 
 // The result as one line of JSON of at most `limit` bytes. Outcome, exit code, signals, attempt and rank are
 // always there. Where space is short, the tail loses lines from its start first; then metrics are left out,
-// last first; then the message and then the reason are cut at their end; then the times are left out, first
-// the start.
+// last first; then the message and then the reason are cut at their end; then the report is left out; then
+// the times, first the start.
 //
 // REQUIRES: limit >= kMinResultBytes.
 std::string to_json(const Result& result, std::size_t limit);

@@ -10,12 +10,15 @@
 #include <optional>
 #include <string_view>
 
+#include "launcher/checkpoint_dir.h"
 #include "launcher/clean_text.h"
 #include "launcher/descendants.h"
 #include "launcher/hold.h"
 #include "launcher/log.h"
 #include "launcher/master_wait.h"
+#include "launcher/notice.h"
 #include "launcher/path_search.h"
+#include "launcher/report_file.h"
 #include "launcher/result.h"
 #include "launcher/spawn.h"
 #include "launcher/state_dir.h"
@@ -48,6 +51,10 @@ class Run {
     variables_ = worker_environment(options_);
     if (const Expected<void> stored = store_env(options_.state_dir, variables_); !stored)
       log_line(stored.error());
+    if (!options_.checkpoint_dir.empty()) {
+      if (const Expected<void> prepared = prepare_checkpoint_dir(options_.checkpoint_dir); !prepared)
+        return not_started(kExitLauncherError, "CheckpointDirectory", prepared.error());
+    }
     adopt_orphans();
     const MasterWait wait = wait_for_master(options_, inbox_);
     if (wait.state == MasterState::kTimedOut) {
@@ -105,10 +112,17 @@ class Run {
     return exit_code;
   }
 
+  // What the command has reported of its last checkpoint, up to now.
+  [[nodiscard]] Report report() const {
+    return options_.checkpoint_dir.empty() ? Report() : read_report(report_file(options_));
+  }
+
   int interrupted(const std::string& marked_at) {
     started_at_ = marked_at;
-    publish(new_result(Outcome::kInterrupted, kExitInterrupted, "Interrupted",
-                       "the launcher was killed while the command ran; the command is not run again"));
+    Result result = new_result(Outcome::kInterrupted, kExitInterrupted, "Interrupted",
+                               "the launcher was killed while the command ran; the command is not run again");
+    result.report = report();
+    publish(result);
     log_line(api::worker_result::kWasInterrupted);
     hold_result();
     return kExitInterrupted;
@@ -163,20 +177,52 @@ class Run {
     if (const auto* failed = std::get_if<ExecFailure>(&spawned)) {
       return not_started(failed->exit_code, reason_of(failed->exit_code), failed->message);
     }
-    int exit_code = 0;
-    Supervisor supervisor(std::get<pid_t>(spawned), inbox_, relay, pipe, server);
-    supervisor.run([&](const Ending& ending) {
-      Result result = result_of(ending);
-      if (ending.stop_signal != 0) result.stop_signal = ending.stop_signal;
-      result.tail = clean_text(tail.text());
-      reader.finish();
-      pipe.pump();
-      result.metrics = metrics.texts(api::worker_result::kMaxMetricsBytes);
-      result.other_metrics = metrics.others();
-      exit_code = result.exit_code;
-      publish(result);
-    });
-    return exit_code;
+    Notice notice(notice_file(options_), options_.notice, std::chrono::seconds(options_.grace_seconds));
+    Supervisor supervisor(std::get<pid_t>(spawned), inbox_, relay, pipe, server,
+                          options_.checkpoint_dir.empty() ? nullptr : &notice);
+    std::optional<Result> result;
+    supervisor.run(
+        [&](const Ending& ending) {
+          result = result_of(ending);
+          result->tail = clean_text(tail.text());
+          reader.finish();
+          pipe.pump();
+          result->metrics = metrics.texts(api::worker_result::kMaxMetricsBytes);
+          result->other_metrics = metrics.others();
+          publish(*result);
+        },
+        [&](const Ending& ending) {
+          if (result) {
+            publish_later_report(*result);
+          } else if (ending.stop_signal != 0) {
+            foretell(ending);
+          }
+        });
+    return result->exit_code;
+  }
+
+  // Whoever ignores the notice is killed at the end of the grace period, together with the launcher. Then
+  // this is what Kubernetes shows.
+  void foretell(const Ending& ending) {
+    Report now = report();
+    if (foretold_ && *foretold_ == now) return;
+    Result result = new_result(
+        Outcome::kInterrupted, kExitInterrupted, "Interrupted",
+        "the command ran on after " + signal_name(ending.stop_signal) + ", and was killed with its launcher");
+    result.stop_signal = ending.stop_signal;
+    result.report = now;
+    foretold_ = std::move(now);
+    write_termination_log(options_.termination_log, to_text(result));
+  }
+
+  // The command may have been a shell that the stop signal ended, while what it had started saved its work.
+  void publish_later_report(Result& result) {
+    Report now = report();
+    if (now == result.report) return;
+    result.report = std::move(now);
+    const std::string json = to_text(result);
+    write_termination_log(options_.termination_log, json);
+    if (const Expected<void> stored = state_.store_again(json); !stored) log_line(stored.error());
   }
 
   static const char* reason_of(int exit_code) {
@@ -184,19 +230,25 @@ class Run {
     return exit_code == kExitNotExecutable ? "CommandNotExecutable" : "LauncherError";
   }
 
+  static std::string after_stop(const Ending& ending) {
+    if (ending.stop_signal == 0) return "";
+    const std::string signal = signal_name(ending.stop_signal);
+    return ending.forwarded ? " after " + signal + " was forwarded to it" : " after the notice of " + signal;
+  }
+
   [[nodiscard]] Result result_of(const Ending& ending) const {
-    const std::string after =
-        ending.stop_signal == 0 ? "" : " after " + signal_name(ending.stop_signal) + " was forwarded to it";
-    if (WIFSIGNALED(ending.wait_status)) {
-      const int signal = WTERMSIG(ending.wait_status);
-      Result result = new_result(Outcome::kSignaled, kExitSignalBase + signal, "Signaled",
-                                 "killed by " + signal_name(signal) + after);
-      result.signal = signal;
-      return result;
-    }
-    const int code = WEXITSTATUS(ending.wait_status);
-    return new_result(Outcome::kExited, code, code == 0 ? "Completed" : "Error",
-                      "exit code " + std::to_string(code) + after);
+    const int status = ending.wait_status;
+    const std::string after = after_stop(ending);
+    const int code = WIFSIGNALED(status) ? kExitSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
+    Result result = WIFSIGNALED(status)
+                        ? new_result(Outcome::kSignaled, code, "Signaled",
+                                     "killed by " + signal_name(WTERMSIG(status)) + after)
+                        : new_result(Outcome::kExited, code, code == 0 ? "Completed" : "Error",
+                                     "exit code " + std::to_string(code) + after);
+    if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+    if (ending.stop_signal != 0) result.stop_signal = ending.stop_signal;
+    result.report = report();
+    return result;
   }
 
   const Options& options_;
@@ -205,6 +257,7 @@ class Run {
   StateDir state_;
   EnvironmentEntries variables_;
   std::string started_at_;
+  std::optional<Report> foretold_;  // in the termination message
 };
 
 }  // namespace

@@ -79,6 +79,10 @@ Expected<void> StateDir::store(std::string_view json) {
   return names_synced_ ? Expected<void>() : sync_names();
 }
 
+Expected<void> StateDir::store_again(std::string_view json) {
+  return replace_file(file(kResult), json, Durable::kYes);
+}
+
 Expected<void> StateDir::sync_names() {
   Expected<void> synced = sync_directory(path_);
   names_synced_ = synced.has_value();

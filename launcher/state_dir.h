@@ -45,6 +45,9 @@ class StateDir {
   // REQUIRES: reserve() has succeeded.
   Expected<void> store(std::string_view json);
 
+  // Puts another result in place of the one that has been stored; at any moment one of the two is there.
+  Expected<void> store_again(std::string_view json);
+
  private:
   [[nodiscard]] std::string file(std::string_view name) const;
   Expected<void> sync_names();

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/stored_env.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-
-#include "base/unique_fd.h"
 #include "launcher/file_io.h"
 
 namespace gpupool::launcher {
@@ -27,18 +19,7 @@ Expected<void> store_env(const std::string& state_dir, const EnvironmentEntries&
     text += value;
     text += '\0';
   }
-  const std::string name = state_dir + kFile;
-  const std::string temporary = name + ".new";  // renamed, so that nobody reads a part of it
-  const base::UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!fd.valid()) return failure(with_errno("cannot create " + temporary, errno));
-  // By descriptor, so that the umask does not matter.
-  if (::fchmod(fd.get(), 0644) == 0 && write_all(fd.get(), text) &&
-      ::rename(temporary.c_str(), name.c_str()) == 0) {
-    return {};
-  }
-  const int error = errno;
-  ::unlink(temporary.c_str());
-  return failure(with_errno("cannot store " + name, error));
+  return replace_file(state_dir + kFile, text, Durable::kNo);
 }
 
 std::optional<EnvironmentEntries> read_env(const std::string& state_dir) {

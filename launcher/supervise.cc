@@ -5,24 +5,34 @@
 #include <chrono>
 #include <csignal>
 
+#include "launcher/deadline.h"
 #include "launcher/descendants.h"
 
 namespace gpupool::launcher {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // For processes that outlive the command by a moment, like the `tee` of a shell script.
 constexpr std::chrono::milliseconds kLeftoverTime{250};
 
+constexpr std::chrono::seconds kLookEvery{1};
+
+// Of two timeouts for poll(2), of which the first may be endless: negative.
+int earlier(int timeout_ms, int other_ms) {
+  return timeout_ms < 0 ? other_ms : std::min(timeout_ms, other_ms);
+}
+
 }  // namespace
 
-void Supervisor::run(const std::function<void(const Ending&)>& ended) {
+void Supervisor::run(const std::function<void(const Ending&)>& ended,
+                     std::function<void(const Ending&)> in_grace) {
+  in_grace_ = std::move(in_grace);
   wait_for_command();
   read_rest();
   ended(ending_);
   wait_for_group();
+  if (told()) in_grace_(ending_);
   kill_leftovers(command_);
+  notice_ = nullptr;  // nobody is left to tell
   relay_.pump_ahead();
   write_rest();
 }
@@ -47,11 +57,14 @@ void Supervisor::read_rest() {
 // After a stop signal the grace period belongs to all processes that got the signal: a shell may end at once
 // while the training that it started still writes its checkpoint. Whoever sent the signal limits the wait.
 void Supervisor::wait_for_group() {
-  while (stop_signals_ > 0 && group_exists(command_)) {
+  while (stop_signals_ > 0 && anything_left()) {
     step(-1);
     relay_.pump();
   }
 }
+
+// A command with a notice may save its work in a process that has left its group.
+bool Supervisor::anything_left() const { return group_exists(command_) || (told() && has_children()); }
 
 void Supervisor::write_rest() {
   const int stop_signals_before = stop_signals_;
@@ -66,10 +79,29 @@ void Supervisor::step(int timeout_ms) {
   relay_.add_to(events);
   metrics_.add_to(events);
   server_.add_to(events);
+  for (const std::optional<Clock::time_point>& wake : {notice_ == nullptr ? std::nullopt : notice_->due(),
+                                                       told() ? std::optional(next_look_) : std::nullopt}) {
+    if (wake) timeout_ms = earlier(timeout_ms, milliseconds_until(*wake));
+  }
   ::poll(events.data(), events.size(), timeout_ms);
   metrics_.pump();
   server_.pump();
   while (const std::optional<ReceivedSignal> signal = inbox_.next()) take_signal(*signal);
+  forward_due();
+  look_in_grace();
+}
+
+void Supervisor::look_in_grace() {
+  if (!told() || Clock::now() < next_look_) return;
+  next_look_ = Clock::now() + kLookEvery;
+  in_grace_(ending_);
+}
+
+void Supervisor::forward_due() {
+  const std::optional<int> signal = notice_ == nullptr ? std::nullopt : notice_->take_due();
+  if (!signal) return;
+  ending_.forwarded |= !command_ended_;
+  ::kill(-command_, *signal);
 }
 
 void Supervisor::reap() {
@@ -85,12 +117,19 @@ void Supervisor::take_signal(const ReceivedSignal& received) {
   if (signal == SIGCHLD) return reap();
   // The kernel raises these when we access the terminal or a broken pipe; nobody sent them.
   if (signal == SIGPIPE || signal == SIGTTIN || signal == SIGTTOU) return;
-  if (is_stop_signal(signal)) {
-    ++stop_signals_;
-    if (!command_ended_ && sent_from_outside(received.sender)) ending_.stop_signal = signal;
-  }
+  if (is_stop_signal(signal) && !is_forwarded(received)) return;
   // To the whole process group, as a terminal does: a shell would not pass the signal on.
   ::kill(-command_, signal);
+}
+
+bool Supervisor::is_forwarded(const ReceivedSignal& stop) {
+  reap();  // a command that has ended by now was not told
+  ++stop_signals_;
+  if (!sent_from_outside(stop.sender)) return true;
+  if (!command_ended_) ending_.stop_signal = stop.number;
+  if (notice_ != nullptr && !notice_->take(stop.number)) return false;
+  ending_.forwarded |= !command_ended_;
+  return true;
 }
 
 }  // namespace gpupool::launcher

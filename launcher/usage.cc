@@ -36,10 +36,17 @@ Flags of run, as --flag value or --flag=value; the environment sets none of them
                           tells them over TCP to whoever sends the --live-id, while the command runs
   --live-id TEXT          see --live-steps
   --live-port PORT        where rank 0 listens with --live-steps (29499)
+  --checkpoint-dir DIR    the command saves its work there, and is told before it is stopped; made if it is missing
+  --notice signal|file    when the command gets a stop signal: after $GPUPOOL_NOTICE_FILE has been written, or when a
+                          tenth of the grace period is left, at least 10 s (signal)
+  --grace-seconds S       from the stop signal to the end of the container (30)
+  --resume 0|1            passed to the command: whether an attempt has run before (0)
 
 The command gets RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT, GPUPOOL_JOB, GPUPOOL_ATTEMPT and, for
-torchrun, PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE, PET_MASTER_ADDR, PET_MASTER_PORT.
-Signals go to the command's whole process group. After a stop signal, processes that the command leaves behind may
+torchrun, PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE, PET_MASTER_ADDR, PET_MASTER_PORT. With --checkpoint-dir it
+also gets GPUPOOL_CHECKPOINT_DIR, GPUPOOL_RESUME, GPUPOOL_NOTICE_FILE, GPUPOOL_GRACE_SECONDS and GPUPOOL_REPORT_FILE:
+what it writes into the last one comes into the result.
+Signals go to the command's whole process group, a first stop signal as --notice says, a second one at once. After a stop signal, processes that the command leaves behind may
 use the rest of the grace period; otherwise they are killed 250 ms after its end.
 
 Exit status: the command's own, or 128 + the signal that killed it; 1 an earlier start was interrupted;

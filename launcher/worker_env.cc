@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "api/worker_result_format.h"
+
 namespace gpupool::launcher {
 
 EnvironmentEntries worker_environment(const Options& options) {
@@ -22,10 +24,25 @@ EnvironmentEntries worker_environment(const Options& options) {
                                 {"GPUPOOL_JOB", options.job},
                                 {"GPUPOOL_ATTEMPT", std::to_string(options.attempt)}};
   if (!options.metrics.empty()) entries.emplace_back("GPUPOOL_METRICS", metric_pipe(options));
+  if (!options.checkpoint_dir.empty()) {
+    entries.emplace_back("GPUPOOL_CHECKPOINT_DIR", options.checkpoint_dir);
+    entries.emplace_back("GPUPOOL_RESUME", options.resume ? "1" : "0");
+    entries.emplace_back("GPUPOOL_NOTICE_FILE", notice_file(options));
+    entries.emplace_back("GPUPOOL_GRACE_SECONDS", std::to_string(options.grace_seconds));
+    entries.emplace_back("GPUPOOL_REPORT_FILE", report_file(options));
+  }
   return entries;
 }
 
 std::string metric_pipe(const Options& options) { return options.state_dir + "/metrics"; }
+
+std::string notice_file(const Options& options) {
+  return options.state_dir + '/' + std::string(api::worker_result::kNoticeFile);
+}
+
+std::string report_file(const Options& options) {
+  return options.state_dir + '/' + std::string(api::worker_result::kReportFile);
+}
 
 std::vector<std::string> merged_environment(const std::vector<std::string>& current,
                                             const EnvironmentEntries& entries) {

@@ -19,6 +19,11 @@ EnvironmentEntries worker_environment(const Options& options);
 // The named pipe that takes the command's metrics; every rank has it, and that of rank 0 counts.
 std::string metric_pipe(const Options& options);
 
+// The files of a command that saves checkpoints: what tells it that it will be stopped, and what it says of
+// its last checkpoint.
+std::string notice_file(const Options& options);
+std::string report_file(const Options& options);
+
 // `current` ("NAME=value" each) with `entries` in place of every variable of the same name.
 std::vector<std::string> merged_environment(const std::vector<std::string>& current,
                                             const EnvironmentEntries& entries);

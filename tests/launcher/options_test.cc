@@ -54,6 +54,22 @@ TEST(Options, ValuesStandAloneOrAfterEqualsAndTheCommandKeepsItsOwn) {
   EXPECT_EQ(options->command, (Arguments{"cmd", "--rank", "--", ""}));
 }
 
+TEST(Options, ReadsWhatACommandWithCheckpointsNeeds) {
+  const auto options = parse_run(
+      {"--checkpoint-dir=/ckpt", "--notice=file", "--grace-seconds=120", "--resume=1", "--", "true"});
+  ASSERT_TRUE(options) << options.error();
+  EXPECT_EQ(options->checkpoint_dir, "/ckpt");
+  EXPECT_EQ(options->notice, NoticeMode::kFile);
+  EXPECT_EQ(options->grace_seconds, 120);
+  EXPECT_TRUE(options->resume);
+  const auto usual = parse_run({"--checkpoint-dir=/ckpt", "--notice=signal", "--resume=0", "--", "true"});
+  ASSERT_TRUE(usual) << usual.error();
+  EXPECT_EQ(usual->notice, NoticeMode::kSignal);
+  EXPECT_EQ(usual->grace_seconds, 30);
+  EXPECT_FALSE(usual->resume);
+  EXPECT_EQ(parse_run({"--", "true"})->checkpoint_dir, "");
+}
+
 struct BadCase {
   Arguments arguments;
   std::string named;
@@ -93,6 +109,11 @@ TEST(Options, ErrorsNameTheFlag) {
       {{"--live-steps=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", "--live-id=a", "--", "x"},
        "--live-steps: at most"},
       {{"--live-steps=1", "--", "x"}, "--live-id: needed"},
+      {{"--checkpoint-dir=ckpt", "--", "x"}, "--checkpoint-dir: 'ckpt'"},
+      {{"--checkpoint-dir=", "--", "x"}, "--checkpoint-dir: ''"},
+      {{"--notice=File", "--", "x"}, "--notice: 'File'"},
+      {{"--grace-seconds=0", "--", "x"}, "--grace-seconds: '0'"},
+      {{"--resume=2", "--", "x"}, "--resume: '2'"},
   };
   for (const BadCase& bad : cases) {
     const auto options = parse_run(bad.arguments);

@@ -65,6 +65,7 @@ std::vector<Result> all_kinds() {
       results.push_back(result);
       result.started_at.clear();
       result.reason = message;
+      result.report = {repeated("\"").substr(0, 300), "2026-01-02T03:04:05.678Z", ""};
       results.push_back(with_largest_numbers(result));
     }
   }
@@ -116,6 +117,8 @@ void expect_texts(const Json& json, const Result& result) {
   EXPECT_TRUE(message.empty() || reason_is_whole) << json.dump();
   EXPECT_TRUE(tail.empty() || (message_is_whole && reason_is_whole)) << json.dump();
   EXPECT_TRUE(!json.contains("startedAt") || json.contains("finishedAt"));
+  EXPECT_TRUE(!json.contains("report") || json["report"] == *result.report.text) << "never a part of it";
+  EXPECT_TRUE(!json.contains("reportedAt") || json.contains("report"));
 }
 
 TEST(ResultSize, EverySizeAndContentIsValidAndSaysHowItEnded) {
@@ -152,6 +155,31 @@ TEST(ResultSize, TheTailGoesFirstThenMessageThenReason) {
   EXPECT_EQ(at(no_message - 1).at("reason"), "Erro");
   EXPECT_FALSE(at(no_message + 12).contains("message"));  // and the shorter "tail" does not take its place
   EXPECT_FALSE(at(no_message + 12).contains("tail"));
+}
+
+TEST(ResultSize, TheReportGoesAfterTheReasonAndBeforeTheTimes) {
+  Result result = typical();
+  result.report = {std::string(300, '"'), "2026-01-02T03:04:05.678Z", ""};
+  const auto at = [&](std::size_t size) { return Json::parse(to_json(result, size)); };
+  const std::size_t bare = to_json(typical(), kMaxResultBytes).size();
+  const Json whole = at(bare + 700);
+  EXPECT_EQ(whole.at("report"), *result.report.text);
+  EXPECT_EQ(whole.at("tail"), at(kMaxResultBytes).at("tail"));
+  std::size_t size = kMinResultBytes;
+  while (!at(size).contains("report")) {
+    EXPECT_FALSE(at(size).contains("reportedAt")) << size;
+    ++size;
+  }
+  EXPECT_TRUE(at(size).contains("startedAt"));
+  EXPECT_FALSE(at(size).contains("reason")) << "it takes what is left of the room";
+  result.metrics = {repeated("m 1 2 ").substr(0, 1000)};
+  result.tail = repeated("x");
+  result.message = repeated("y");
+  const Json full = at(kMaxResultBytes);
+  EXPECT_EQ(full.at("report"), *result.report.text);
+  EXPECT_EQ(full.at("message").get<std::string>().size(), 512U);
+  EXPECT_EQ(full.at("metrics").size(), 1U);
+  EXPECT_GE(full.at("tail").get<std::string>().size(), 500U);
 }
 
 TEST(ResultSize, TimesAreLeftOutBeforeNumbers) {

@@ -41,6 +41,30 @@ TEST(Result, LeavesOutWhatDoesNotApply) {
   EXPECT_EQ(json.find("startedAt"), std::string::npos);
 }
 
+TEST(Result, HasTheReportAfterTheTimes) {
+  Result result = sample();
+  result.report = {R"({"step":12,"path":"a\b"})", "2026-01-02T03:04:05.678Z", ""};
+  EXPECT_NE(to_json(result, kMaxResultBytes)
+                .find(R"("startedAt":"1970-01-01T00:00:00Z","report":"{\"step\":12,\"path\":\"a\\b\"}",)"
+                      R"("reportedAt":"2026-01-02T03:04:05.678Z","reason":"Signaled")"),
+            std::string::npos);
+  result.report.written_at.clear();
+  EXPECT_EQ(to_json(result, kMaxResultBytes).find("reportedAt"), std::string::npos);
+  result.report = {"", "", ""};
+  EXPECT_NE(to_json(result, kMaxResultBytes).find(R"(,"report":"","reason")"), std::string::npos);
+}
+
+TEST(Result, SaysWhyThereIsNoReport) {
+  Result result = sample();
+  result.report = {std::nullopt, "", "is a link"};
+  const std::string json = to_json(result, kMaxResultBytes);
+  EXPECT_NE(json.find(R"("startedAt":"1970-01-01T00:00:00Z","reportError":"is a link","reason")"),
+            std::string::npos);
+  EXPECT_EQ(json.find("report\""), std::string::npos);
+  result.report.error = std::string(500, 'x');
+  EXPECT_NE(to_json(result, kMaxResultBytes).find("\"" + std::string(120, 'x') + "\""), std::string::npos);
+}
+
 TEST(Result, SaysThatItWasToldToStop) {
   Result result = sample();
   result.stop_signal = 15;

@@ -51,6 +51,22 @@ TEST(WorkerEnvironment, SeveralProcessesPerWorkerCountGlobally) {
   EXPECT_EQ(found["PET_NPROC_PER_NODE"], "8");
 }
 
+TEST(WorkerEnvironment, TellsACommandWithCheckpointsWhereTheyAre) {
+  Options options = worker(0, 1, 1);
+  auto expected = variables(options);
+  options.state_dir = "/gpupool";
+  options.checkpoint_dir = "/ckpt";
+  options.grace_seconds = 120;
+  expected.insert({{"GPUPOOL_CHECKPOINT_DIR", "/ckpt"},
+                   {"GPUPOOL_RESUME", "0"},
+                   {"GPUPOOL_NOTICE_FILE", "/gpupool/notice.json"},
+                   {"GPUPOOL_GRACE_SECONDS", "120"},
+                   {"GPUPOOL_REPORT_FILE", "/gpupool/report.json"}});
+  EXPECT_EQ(variables(options), expected);
+  options.resume = true;
+  EXPECT_EQ(variables(options)["GPUPOOL_RESUME"], "1");
+}
+
 TEST(WorkerEnvironment, ReplacesWholeNamesOnly) {
   const auto merged = merged_environment({"RANK=9", "RANK2=x", "A=RANK=1", "RANK=8", "ODD"}, {{"RANK", "1"}});
   EXPECT_THAT(merged, testing::ElementsAre("RANK2=x", "A=RANK=1", "ODD", "RANK=1"));

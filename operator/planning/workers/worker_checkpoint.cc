@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/workers/worker_checkpoint.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -10,6 +11,8 @@ namespace gpupool::planning {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr std::int64_t kMaxGrace = 2'147'483'647;  // of the launcher
 
 const char* resume_of(const api::GpuJob& job) { return job.status.lease->attempt > 0 ? "1" : "0"; }
 
@@ -27,7 +30,9 @@ void add_checkpoint_flags(Json& command, const api::GpuJob& job, std::int64_t gr
   const bool by_file = checkpoint->notice == api::checkpoint_notice::kFile;
   command.push_back("--checkpoint-dir=" + unexpanded(checkpoint->directory()));
   command.push_back(std::string("--notice=") + (by_file ? "file" : "signal"));
-  command.push_back("--grace-seconds=" + std::to_string(grace_seconds));
+  // A template may say what no pod lives to see.
+  command.push_back("--grace-seconds=" +
+                    std::to_string(std::clamp<std::int64_t>(grace_seconds, 1, kMaxGrace)));
   command.push_back(std::string("--resume=") + resume_of(job));
 }
 
