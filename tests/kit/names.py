@@ -12,4 +12,5 @@ WORKER_FINALIZER = "gpupool.dev/worker"
 GPU, SLICE = "nvidia.com/gpu", "gpupool.dev/vgpu"  # resources
 API_VERSION = "gpupool.dev/v1alpha1"
 SYSTEM_NAMESPACE = "gpupool-system"
+DRAIN, RESTART = "gpupool.dev/drain", "gpupool.dev/restart"  # annotations of a node, and of a job; written by people
 LAUNCHER_IMAGE = "gpupool.dev/launcher:dev"

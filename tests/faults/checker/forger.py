@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes what only the operator, the scheduler and kubelets should, to break the rules of the checker one by one."""
 
+import functools
 import time
 from typing import Any
 
@@ -9,9 +10,10 @@ from tests.faults.checker.leadership import Leadership
 from tests.faults.checker.lease_rules import TakingMoves
 from tests.faults.checker.node_rules import MarksNameHolder, NodeControllerUndone
 from tests.faults.checker.records import NODE_CONTROLLER, RESULTS, SOURCE
+from tests.faults.checker.yield_rules import DrainedNodesStayFree
 from tests.kit.api import MERGE_PATCH, Api, Object
 from tests.kit.manifests import job_manifest
-from tests.kit.names import GPU, JOB_UID, LEASE, LEASE_LABEL, SLICES_LABEL
+from tests.kit.names import DRAIN, GPU, JOB_UID, LEASE, LEASE_LABEL, SLICES_LABEL
 from tests.kit.played.worker_result import container_status, exited
 from tests.kit.waiting import wait_for
 
@@ -59,6 +61,16 @@ class Forger:
         self.api.delete("leases", "self-election", ELECTION_NAMESPACE)
         self.api.delete("namespaces", self.space)
 
+    @functools.cached_property
+    def long_drained(self) -> str:
+        """A node that has been drained for a while in which somebody leads, who does nothing but renew."""
+        node, begin = self.node(), time.monotonic()
+        self.drain(node)
+        while time.monotonic() < begin + DrainedNodesStayFree.LIMIT + 1:
+            self.renew()
+            time.sleep(PERIOD)
+        return node
+
     def wait_for_complaint(self, mark: str) -> None:
         """Of what is wrong only after a while in which somebody leads, who does nothing but renew."""
         begin = time.monotonic()
@@ -103,6 +115,8 @@ class Forger:
 
     def status(self, job: str, number: int, state: str, *nodes: str, slices: int = 0, workers: int = 1,
                attempt: int = 0, outcome: str | None = None, **status: Any) -> None:
+        if state in ("Running", "Restarting"):  # what begins is counted
+            status = {"attempts": attempt + (state == "Running"), **status}
         lease = {"outcome": outcome, "id": f"{self._jobs[job]}.{number}", "state": state, "attempt": attempt, "slices": slices or None,
                  "nodes": [{"name": n, "uid": self.nodes[n], "workers": workers} for n in nodes]}
         self.api.patch("gpujobs", job, {"status": {"phase": "Running", **status, "lease": lease if state else None}},
@@ -113,6 +127,9 @@ class Forger:
         marks = {"labels": {LEASE_LABEL: value}, "annotations": {LEASE: f"{self.space}/{job}"}}
         taints = [{"key": key, "value": value, "effect": "NoSchedule"}]
         self.api.patch("nodes", node, {"metadata": marks if key == LEASE else {}, "spec": {"taints": taints}})
+
+    def drain(self, node: str) -> None:
+        self.api.patch("nodes", node, {"metadata": {"annotations": {DRAIN: ""}}})
 
     def unmark(self, node: str) -> None:
         self.api.patch("nodes", node, {"metadata": {"labels": {LEASE_LABEL: None}, "annotations": {LEASE: None}},
@@ -142,16 +159,20 @@ class Forger:
                  "pods": [{"namespace": self.space, "name": "p", "slices": slices}]} for i, slices in enumerate(used)]
         self.api.patch("gpunodes", node, {"status": {"gpus": gpus}}, sub="status")
 
-    def pod(self, job: str, node: str, number: int = 1, running: bool = True, slices: int = 0) -> str:
-        """A worker; its attempt is 0 and its rank 0."""
+    def pod(self, job: str, node: str, number: int = 1, running: bool = True, slices: int = 0, attempt: int = 0) -> str:
+        """A worker; its rank is 0."""
         name = f"p{next(self._names)}"
         labels = {JOB_UID: self._jobs[job], LEASE: f"{self._jobs[job]}.{number}"}
-        spec = {"nodeName": node, "containers": [_container("w", env=[{"name": "GPUPOOL_ATTEMPT", "value": "0"}])]}
+        spec = {"nodeName": node, "containers": [_container("w", env=[{"name": "GPUPOOL_ATTEMPT", "value": str(attempt)}])]}
         self.api.create("pods", {"metadata": {"name": name, "namespace": self.space, "labels":
                                               {**labels, **({SLICES_LABEL: str(slices)} if slices else {})}}, "spec": spec})
         if running:
             self.pod_state(name, "Running", {"running": {}})
         return name
+
+    def end_pod(self, name: str, **told: Any) -> None:
+        """The command of attempt 0 ends with code 0. told: more of its result."""
+        self.pod_state(name, "Succeeded", ended(0, exited(0, 0, 0, **told)))
 
     def pod_state(self, name: str, phase: str, state: Object) -> None:
         self.api.patch("pods", name, {"status": {"phase": phase, "containerStatuses": [_status("w", state)]}}, self.space, "status")

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tests.kit.api import Object
-from tests.kit.names import GPU, JOB_UID, LEASE, LEASE_LABEL, POOL_TAINT, SLICES_LABEL
+from tests.kit.names import DRAIN, GPU, JOB_UID, LEASE, LEASE_LABEL, POOL_TAINT, SLICES_LABEL
 
 NODE_CONTROLLER = "kube-controller-manager"  # the name under which it writes
 # What those who submit jobs say about them, for this checker alone.
@@ -29,6 +29,7 @@ class Node:
     annotation: str
     pools: list  # values of the pool taint
     gpus: int = 0  # that its device plugin offers whole
+    drained: bool = False  # somebody wants its jobs to leave
     undone: list | None = None  # what the node controller has made of the lease taints; `taints` is as they were before
 
     @staticmethod
@@ -38,7 +39,7 @@ class Node:
         return Node(meta["name"], meta["uid"], born, [t.get("value", "") for t in taints if t["key"] == LEASE],
                     meta.get("labels", {}).get(LEASE_LABEL), meta.get("annotations", {}).get(LEASE),
                     [t.get("value", "") for t in taints if t["key"] == POOL_TAINT],
-                    int(node.get("status", {}).get("allocatable", {}).get(GPU, 0)))
+                    int(node.get("status", {}).get("allocatable", {}).get(GPU, 0)), DRAIN in meta.get("annotations", {}))
 
     def after(self, before: Any, node: Object) -> "Node":
         """Itself, next to what it was. The node controller of Kubernetes before 1.26 writes all taints of a node as its
@@ -76,6 +77,11 @@ class Job:
     lost: dict  # (name, UID): lease value of then
     outcome: str = ""  # of a lease that is being given back
     saves_for: int | None = None  # seconds that its results may take; None: it has none
+    attempts: int = 0
+    clock_runs: bool = False  # that of its deadline
+    active: int = 0  # seconds for which earlier leases were held
+    step: int | None = None  # of its last checkpoint
+    history: list = dataclasses.field(default_factory=list)
 
     @staticmethod
     def read(job: Object) -> "Job":
@@ -89,7 +95,9 @@ class Job:
                    lease.get("attempt", 0), lease.get("slices", 0),
                    {n["name"]: (n["uid"], n.get("workers", 0)) for n in lease.get("nodes", [])},
                    {(n["name"], n["uid"]): n.get("id", "") for n in lease.get("lost", [])}, lease.get("outcome", ""),
-                   max(entry.get("timeoutSeconds", 300) for entry in results) if results else None)
+                   max(entry.get("timeoutSeconds", 300) for entry in results) if results else None,
+                   status.get("attempts", 0), "startTime" in status, status.get("activeSeconds", 0),
+                   status["checkpoint"].get("step", 0) if "checkpoint" in status else None, status.get("history", []))
 
     def claims(self, node: Node) -> bool:
         """By its status, be it as a plan or in fact."""
@@ -119,6 +127,8 @@ class Pod:
     fetches: bool | None = None  # whether it has not shown yet that its source was fetched; None: it has none
     result: int | None = None  # exit code of its command, with the launcher's word for it
     saves: bool = False  # its command has ended so, and its results are not reported; it may still report them
+    stopped: bool = False  # it was told to stop before its command ended, by the launcher's word
+    ranks: int = 1  # of its attempt
 
     @staticmethod
     def read(pod: Object, born: int) -> "Pod | None":
@@ -136,7 +146,8 @@ class Pod:
         began = "running" in worker["state"] or "terminated" in worker["state"] or bool(worker["lastState"])
         fetch = _status(status.get("initContainerStatuses") or [], SOURCE)["state"].get("terminated", {})
         has = {c["name"] for c in (*pod["spec"].get("initContainers", []), *pod["spec"]["containers"])}
-        codes = [told["exitCode"] for told in _told(worker) if "outcome" in told]
+        ends = [told for told in _told(worker) if "outcome" in told]
+        codes = [told["exitCode"] for told in ends]
         saves = RESULTS in has and bool(codes) and not _told(results) and not over and "deletionTimestamp" not in meta
         env = {e["name"]: e.get("value") for c in pod["spec"]["containers"][:1] for e in c.get("env", [])}
         owners = meta.get("ownerReferences", [])
@@ -144,7 +155,14 @@ class Pod:
         return Pod(meta["uid"], f"{meta['namespace']}/{meta['name']}", born, labels[JOB_UID], labels.get(LEASE, ""),
                    pod["spec"].get("nodeName", ""), int(labels.get(SLICES_LABEL, 0)), ended, began,
                    int(env.get("GPUPOOL_ATTEMPT") or 0), int(meta["name"].rpartition("-")[2]) if gang else 0,
-                   fetch.get("exitCode") != 0 if SOURCE in has else None, codes[0] if codes else None, saves)
+                   fetch.get("exitCode") != 0 if SOURCE in has else None, codes[0] if codes else None, saves,
+                   any("stopSignal" in told for told in ends), _ranks(pod["spec"]["containers"][0]))
+
+
+def _ranks(worker: Object) -> int:
+    """As its launcher is told."""
+    flags = [word.partition("=") for word in worker.get("command", [])]
+    return next((int(value) for flag, _, value in flags if flag == "--nnodes"), 1)
 
 
 def _status(statuses: list[Object], name: str) -> Any:
