@@ -7,6 +7,7 @@
 #include "api/v1alpha1/lease_value.h"
 #include "api/v1alpha1/names.h"
 #include "planning/job/end_workers.h"
+#include "planning/job/settle_attempt.h"
 #include "planning/workers/pod_end.h"
 #include "planning/workers/worker_identity.h"
 
@@ -69,7 +70,7 @@ std::optional<Step> release_kept(const Observation& seen) {
   for (const auto& pod : seen.pods) {
     const bool old = pod->metadata.label(api::kLease) != current;
     if (old && pod->metadata.has_finalizer(api::kWorkerFinalizer) && stays(seen, *pod) &&
-        is_counted(seen, *pod) && is_unmarked(seen, *pod))
+        is_counted(seen, *pod) && is_unmarked(seen, *pod) && !awaits_settlement(seen, *pod))
       release.pods.push_back(pod);
   }
   if (release.pods.empty()) return std::nullopt;

@@ -122,6 +122,11 @@ std::optional<Step> succeed(const Observation& seen, const std::string& id) {
   return release(seen, std::move(status), outcome::kSucceeded, all_succeeded(views), false);
 }
 
+// With code 0, before it was told to stop.
+bool has_succeeded(const Observation& seen, const api::Pod& pod) {
+  return assess_worker(pod, seen.worker_container, rank_of(pod)).state == WorkerState::kSucceeded;
+}
+
 bool settles(const api::GpuJobStatus& status) {
   return status.lease && status.attempts > 0 &&
          (status.lease->state == state::kRestarting ||
@@ -157,7 +162,8 @@ std::optional<Step> settle_attempt(const Observation& seen) {
 }
 
 bool awaits_settlement(const Observation& seen, const api::Pod& pod) {
-  if (!seen.job.spec.checkpoint || !settles(seen.job.status)) return false;
+  if (!settles(seen.job.status)) return false;
+  if (!seen.job.spec.checkpoint && !has_succeeded(seen, pod)) return false;
   const auto id = value_of_ended_attempt(seen);
   if (id.empty() || pod.metadata.label(api::kLease) != id) return false;
   const auto& lease = *seen.job.status.lease;

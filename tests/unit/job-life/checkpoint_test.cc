@@ -87,9 +87,7 @@ TEST(Report, NeverGoesBack) {
 
 TEST(Report, ThatCannotBeReadIsToldOnce) {
   World world = yielding(1, Ending::kYielded);
-  world.saved = [](std::int64_t attempt, std::int64_t) {
-    return std::string(attempt == 0 ? "no JSON" : "");
-  };
+  world.saved = [](std::int64_t attempt, std::int64_t) { return std::string(attempt == 0 ? "no JSON" : ""); };
   ASSERT_TRUE(world.run());
   EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
   EXPECT_FALSE(world.job.status.progress->checkpoint.has_value());
@@ -129,31 +127,57 @@ TEST(Report, OfALostNodeIsThatOfTheOtherRanks) {
   EXPECT_EQ(end.from_step, 20);
 }
 
-// The operator decides to stop the job at the moment at which it ends by itself.
-TEST(Finished, BeforeTheNoticeIsASuccess) {
-  for (const std::int64_t gpus : {1, 2}) {
-    for (const bool checkpoint : {true, false}) {
-      World world = yielding(gpus, Ending::kNever);
-      if (!checkpoint) world.job.spec.checkpoint.reset();
-      ASSERT_TRUE(world.run([&] { return world.running(); }));
-      world.change_spec([](auto& spec) { spec.suspend = true; });
-      world.crash_now = [&]() -> std::optional<bool> {  // right after it has written Releasing
-        return world.job.status.phase == phase::kReleasing ? std::optional(false) : std::nullopt;
-      };
-      for (int i = 0; i < 50 && world.job.status.phase != phase::kReleasing; ++i) world.operate();
-      ASSERT_EQ(world.job.status.phase, phase::kReleasing);
-      world.crash_now = nullptr;
-      world.ending = [](std::int64_t, std::int64_t) { return Ending::kSuccess; };
-      for (int i = 0; i < 3; ++i) world.turn();
-      ASSERT_TRUE(world.run());
-      EXPECT_EQ(world.job.status.phase, phase::kSucceeded) << gpus << checkpoint;
-      EXPECT_EQ(world.job.status.attempts, 1);
-      EXPECT_TRUE(world.job.status.completion_time.has_value());
-      EXPECT_EQ(world.starts.size(), static_cast<std::size_t>(gpus));
-      expect_nothing_left(world);
+// The operator decides to stop the job, and writes this phase, at the moment at which the job ends by itself.
+void end_meanwhile(World& world, const char* phase) {
+  world.crash_now = [&]() -> std::optional<bool> {  // right after it has written the phase
+    return world.job.status.phase == phase ? std::optional(false) : std::nullopt;
+  };
+  for (int i = 0; i < 50 && world.job.status.phase != phase; ++i) world.operate();
+  ASSERT_EQ(world.job.status.phase, phase);
+  world.crash_now = nullptr;
+  world.ending = [](std::int64_t, std::int64_t) { return Ending::kSuccess; };
+  for (int i = 0; i < 3; ++i) world.turn();
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.job.status.phase, phase::kSucceeded);
+  EXPECT_EQ(world.job.status.attempts, 1);
+  EXPECT_TRUE(world.job.status.completion_time.has_value());
+  for (const auto& [rank, count] : world.starts) EXPECT_EQ(count, 1);
+  expect_nothing_left(world);
+}
+
+struct Finished : testing::TestWithParam<std::tuple<std::int64_t, bool>> {
+  World world = yielding(std::get<0>(GetParam()), Ending::kNever);
+
+  Finished() {
+    if (!std::get<1>(GetParam())) world.job.spec.checkpoint.reset();
+    for (const char* name : {"c", "d"}) {
+      auto& node = world.nodes[name] = world.nodes["a"];
+      node.metadata.name = name;
+      node.metadata.uid = std::string("uid-") + name;
     }
   }
+};
+
+TEST_P(Finished, BeforeTheNoticeOfASuspensionIsASuccess) {
+  ASSERT_TRUE(world.run([&] { return world.running(); }));
+  world.change_spec([](auto& spec) { spec.suspend = true; });
+  end_meanwhile(world, phase::kReleasing);
 }
+
+TEST_P(Finished, BeforeTheNoticeOfADrainIsASuccess) {
+  ASSERT_TRUE(world.run([&] { return world.running(); }));
+  world.drain_node(world.job.status.lease->nodes.front().name);
+  end_meanwhile(world, phase::kRestarting);
+}
+
+TEST_P(Finished, BeforeTheNoticeOfADrainOfAllNodesIsASuccess) {
+  ASSERT_TRUE(world.run([&] { return world.running(); }));
+  const auto nodes = world.job.status.lease->nodes;
+  for (const auto& node : nodes) world.drain_node(node.name);
+  end_meanwhile(world, phase::kRestarting);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Finished, testing::Combine(testing::Values(1, 2), testing::Bool()));
 
 }  // namespace
 }  // namespace gpupool::planning
