@@ -26,6 +26,17 @@ std::optional<api::Problem> check_unit(const api::GpuPoolSpec& spec) {
   return std::nullopt;
 }
 
+std::optional<api::Problem> check_spares(const api::GpuPoolSpec& spec) {
+  if (!spec.spares) return std::nullopt;
+  if (spec.sharing) {
+    return api::Problem{reason::kInvalidSpec,
+                        "spec.spares is for pools whose jobs hold whole nodes; remove it or spec.sharing"};
+  }
+  if (spec.spares->nodes < 0)
+    return api::Problem{reason::kInvalidSpec, "spec.spares.nodes must not be negative"};
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<api::Problem> validate_pool(const api::GpuPool& pool) {
@@ -36,6 +47,7 @@ std::optional<api::Problem> validate_pool(const api::GpuPool& pool) {
             std::to_string(kMaxTaintValue) + " characters"};
   }
   if (auto problem = check_unit(pool.spec)) return problem;
+  if (auto problem = check_spares(pool.spec)) return problem;
   if (auto error = check_pattern(pool.spec.node_name_pattern); !error.empty()) {
     return api::Problem{reason::kInvalidNodeNamePattern, "spec.nodeNamePattern: " + error};
   }

@@ -20,9 +20,12 @@ struct Candidate {
   const PoolNode* node;
   bool fits = true;  // its GPUs match spec.gpus of the pool
   bool given = false;
-  bool kept = false;  // reserved for a job that waits
+  bool kept = false;   // reserved for a job that waits
+  bool spare = false;  // spare_nodes.h
 
-  bool free() const { return !node->leased && !given && !kept; }
+  // Held by nobody and reserved for nobody.
+  bool unclaimed() const { return !node->leased && !given && !kept; }
+  bool free() const { return unclaimed() && !spare; }
 };
 
 // Chooses nodes for jobs with the same demand, one job after the other. Each job gets the nodes on which the

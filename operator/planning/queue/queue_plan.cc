@@ -8,6 +8,7 @@
 #include "api/v1alpha1/reasons.h"
 #include "planning/nodes/node_gpus.h"
 #include "planning/nodes/node_needs.h"
+#include "planning/queue/spare_nodes.h"
 #include "planning/queue/unmet_needs.h"
 
 namespace gpupool::planning {
@@ -27,13 +28,17 @@ std::int64_t room(const std::vector<const Candidate*>& nodes, const Demand& dema
   return slots;
 }
 
+std::vector<const PoolNode*> nodes_of(const std::vector<const Candidate*>& candidates) {
+  std::vector<const PoolNode*> nodes(candidates.size());
+  std::ranges::transform(candidates, nodes.begin(), [](const Candidate* each) { return each->node; });
+  return nodes;
+}
+
 // The nodes of each group of demand.near.
 std::vector<std::vector<const Candidate*>> near_groups(const std::vector<const Candidate*>& nodes,
                                                        const Demand& demand) {
-  std::vector<const PoolNode*> plain(nodes.size());
-  std::ranges::transform(nodes, plain.begin(), [](const Candidate* each) { return each->node; });
   std::vector<std::vector<const Candidate*>> groups;
-  for (const auto& group : far_groups(demand.near, plain)) {
+  for (const auto& group : far_groups(demand.near, nodes_of(nodes))) {
     auto& candidates = groups.emplace_back();
     for (const auto index : group) candidates.push_back(nodes[index]);
   }
@@ -55,9 +60,9 @@ std::vector<const Candidate*> in_large_groups(const std::vector<const Candidate*
   return large;
 }
 
-// Says by how much the nodes are too small: ": the largest node has 2 GPUs".
-std::string how_small(const std::vector<const Candidate*>& nodes, const Demand& demand) {
-  if (nodes.empty()) return ": it has no nodes";
+// Says by how much the nodes are too small: ": the largest node has 2 GPUs". spares: the pool has more nodes.
+std::string how_small(const std::vector<const Candidate*>& nodes, const Demand& demand, bool spares = false) {
+  if (nodes.empty()) return spares ? ": it has no other nodes" : ": it has no nodes";
   auto workers = room(nodes, demand);
   if (demand.near.required) {
     workers = 0;
@@ -84,7 +89,7 @@ struct Head {
 
 // One pass over the queue, in five steps:
 //
-//   1. Candidates  match the GPUs of each node with spec.gpus of the pool
+//   1. Candidates  match the GPUs of each node with spec.gpus of the pool; set its spares aside
 //   2. Order       take jobs in queue order, from a heap with the next job of each group
 //   3. Grant       give the job free nodes (choose_now)
 //   4. Reserve     if there are too few, but an empty pool has enough: reserve those nodes (wait)
@@ -97,9 +102,10 @@ struct Head {
 // have to yield to it.
 QueuePlan::QueuePlan(std::shared_ptr<const api::GpuPool> pool, const std::vector<const PoolNode*>& nodes,
                      const WaitingLine& line)
-    : pool_(std::move(pool)) {
+    : pool_(std::move(pool)), spares_(count_of_spares(*pool_)) {
   nodes_.reserve(nodes.size());
   for (const auto* node : nodes) nodes_.push_back({node, gpu_mismatch(*node, pool_->spec.gpus).empty()});
+  mark_spares(nodes_, spares_);
   std::priority_queue<Head> heads;
   for (const auto& [demand, jobs] : line.groups()) {
     heads.push({&demand, jobs.begin(), jobs.end()});
@@ -128,7 +134,7 @@ std::optional<Verdict> QueuePlan::verdict(const WaitingLine::Entry& entry) const
 
 bool QueuePlan::gave(const PoolNode& node) const {
   const auto index = index_of(node.name);
-  return index < nodes_.size() && nodes_[index].given;
+  return index < nodes_.size() && nodes_[index].given && !nodes_[index].spare;
 }
 
 // Steps 4 and 5: the answer to a group of which `job` is the first.
@@ -137,6 +143,7 @@ void QueuePlan::refuse(const Demand& demand, const api::ObjectKey& job) {
     auto to_first = wait(demand, *wanted);
     refused_[demand] = {job, std::move(to_first),
                         wait(demand, *wanted)};  // the others also wait behind this one
+    if (!demand.nodes.empty()) keep_for_spares(*wanted, nodes_, spares_);
   } else {
     refused_[demand] = {job, wanted.error(), wanted.error()};
   }
@@ -145,7 +152,13 @@ void QueuePlan::refuse(const Demand& demand, const api::ObjectKey& job) {
 // Steps 3 to 5 for the first job of a group that has no answer yet.
 bool QueuePlan::decide(const Demand& demand, const api::ObjectKey& job) {
   if (const auto now = choose_now(demand)) {
-    for (const auto* node : *now) nodes_[index_of(node->name)].given = true;
+    bool took_spares = false;
+    for (const auto* node : *now) {
+      auto& candidate = nodes_[index_of(node->name)];
+      candidate.given = true;
+      took_spares = took_spares || candidate.spare;
+    }
+    if (took_spares) mark_spares(nodes_, spares_);
     granted_[job] = {references(*now), "", ""};
     grants_.push_back(job);
     return true;
@@ -209,10 +222,12 @@ std::optional<QueuePlan::Nodes> QueuePlan::choose_unavoided(const Demand& demand
 std::optional<QueuePlan::Nodes> QueuePlan::choose_named(const Demand& demand) const {
   if (problem_of_named(demand)) return std::nullopt;
   Nodes nodes;
-  for (const auto* candidate : named(demand)) {
-    if (!candidate->free()) return std::nullopt;
+  const auto candidates = named(demand);
+  for (const auto* candidate : candidates) {
+    if (!candidate->unclaimed()) return std::nullopt;
     nodes.push_back(candidate->node);
   }
+  if (!can_replace_spares(candidates, nodes_)) return std::nullopt;
   return nodes;
 }
 
@@ -221,7 +236,7 @@ tl::expected<QueuePlan::Candidates, Verdict> QueuePlan::possible(const Demand& d
     if (auto problem = problem_of_named(demand)) return tl::unexpected(*std::move(problem));
     return named(demand);
   }
-  auto candidates = usable(demand, NodePicker::Of::kAll);
+  auto candidates = without_spares(usable(demand, NodePicker::Of::kAll), nodes_, spares_, false);
   if (!supply(demand, candidates, NodePicker::Of::kAll).next()) return tl::unexpected(never(demand));
   if (demand.needs.narrow()) {  // those that cannot help the job are not kept from others
     std::erase_if(candidates, [&](const Candidate* each) {
@@ -240,7 +255,7 @@ Verdict QueuePlan::wait(const Demand& demand, const Candidates& wanted) {
              candidate->kept;  // also if it is free, so that the message does not change whenever a job ends
     nodes_[static_cast<std::size_t>(candidate - nodes_.data())].kept = true;
   }
-  return wait_in_line(pool_->metadata.name, "nodes for " + demand.text(), behind);
+  return wait_in_line(pool_->metadata.name, "nodes for " + demand.text() + besides_spares(spares_), behind);
 }
 
 // Why the job could not run even on an empty pool.
@@ -255,13 +270,14 @@ Verdict QueuePlan::never(const Demand& demand) const {
             reason::kNoMatchingModel,
             "no node of pool " + pool + " has GPUs as spec.gpus of the pool asks for: " + mismatches()};
   }
-  std::vector<const PoolNode*> nodes(fitting.size());
-  std::ranges::transform(fitting, nodes.begin(), [](const Candidate* each) { return each->node; });
+  auto nodes = nodes_of(fitting);
   if (auto unmet = unmet_by_all(pool, nodes, demand.needs)) return *std::move(unmet);
+  fitting = without_spares(std::move(fitting), nodes_, spares_, true);
+  nodes = nodes_of(fitting);
   if (supply(demand, fitting, NodePicker::Of::kAll).next()) {
     return {{},
             reason::kWaitingForNodes,
-            "pool " + pool + " could hold " + demand.text() +
+            "pool " + pool + " could hold " + demand.text() + besides_spares(spares_) +
                 " only with nodes that are not ready, cordoned, drained or tainted now"};
   }
   if (auto held = only_without_foreign(demand, nodes)) return *std::move(held);
@@ -271,7 +287,7 @@ Verdict QueuePlan::never(const Demand& demand) const {
   return {{},
           reason::kTooLarge,
           "pool " + pool + " is too small for " + demand.text() + (demand.needs.narrow() ? kAsAsked : "") +
-              how_small(fitting, demand)};
+              besides_spares(spares_) + how_small(fitting, demand, spares_ > 0)};
 }
 
 // Why the first nodes do not match; the pool's status names more.
@@ -328,9 +344,7 @@ std::optional<Verdict> QueuePlan::problem_of_named(const Demand& demand) const {
   }
   const auto nodes = named(demand);
   if (!have_room(nodes, demand)) {
-    Nodes plain(nodes.size());
-    std::ranges::transform(nodes, plain.begin(), [](const Candidate* each) { return each->node; });
-    if (auto held = only_without_foreign(demand, plain)) return held;
+    if (auto held = only_without_foreign(demand, nodes_of(nodes))) return held;
     return Verdict{{},
                    reason::kTooLarge,
                    "the nodes of spec.nodes are too small for " + demand.text() + how_small(nodes, demand)};
@@ -340,6 +354,7 @@ std::optional<Verdict> QueuePlan::problem_of_named(const Demand& demand) const {
       })) {
     return Verdict{{}, reason::kNoMatchingModel, "the nodes of spec.nodes have different GPU models"};
   }
+  if (auto problem = too_few_for_spares(nodes, nodes_, *pool_)) return problem;
   if (!std::ranges::all_of(nodes, [&](const auto* each) { return usable_for(*each->node, demand); })) {
     return Verdict{
         {}, reason::kWaitingForNodes, "a node of spec.nodes is not ready, cordoned, drained or tainted"};

@@ -35,6 +35,8 @@ class QueuePlan {
 
   // Returns the answer to a job in the line; nothing if the plan does not contain the job.
   std::optional<Verdict> verdict(const WaitingLine::Entry& entry) const;
+  // False for a spare that a job with spec.nodes got: others have become spares, and with that job's lease a
+  // new plan may choose other nodes for the jobs before it.
   bool gave(const PoolNode& node) const;
 
   // The answers to all jobs that get nodes, by job and in queue order.
@@ -70,6 +72,7 @@ class QueuePlan {
   std::optional<Verdict> only_without_foreign(const Demand& demand, const Nodes& nodes) const;
 
   std::shared_ptr<const api::GpuPool> pool_;
+  std::int64_t spares_;                    // number of nodes to keep free
   std::vector<Candidate> nodes_;           // in order of name
   std::map<Demand, NodePicker> supplies_;  // for demands that get nodes
   std::map<api::ObjectKey, Verdict> granted_;

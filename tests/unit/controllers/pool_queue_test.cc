@@ -158,6 +158,23 @@ TEST(PoolQueue, CallsWhoGetsNodesOnceUntilItComes) {
       << "it was not in the line meanwhile";
 }
 
+TEST(PoolQueue, WhenANamedSpareIsTakenOthersAreAnsweredAnew) {
+  PoolQueueWorld world;
+  auto pool = test::make_pool("lab");
+  pool.spec.spares.emplace().nodes = 1;
+  pool.metadata.generation = 1;
+  world.put(pool);
+  world.put(test::make_node("a", 8));
+  for (const auto* name : {"b", "c"}) world.put(test::make_node(name));
+  world.put(make_queued_job("any", 1, 0));
+  auto named = make_queued_job("named", 1, 1);
+  named.spec.nodes = {"c"};
+  world.put(named);
+  EXPECT_EQ(world.take("named").nodes.at(0).name, "c");
+  EXPECT_EQ(PoolQueueWorld::Fresh(world).queue.ask(*world.job("any")).verdict().nodes.at(0).name, "a");
+  EXPECT_EQ(world.take("any").nodes.at(0).name, "a") << "b is the spare now";
+}
+
 // After any changes, the queue gives the same answers as one that reads everything again.
 RC_GTEST_PROP(PoolQueue, WorkingInChangesIsAsGoodAsBeginningAnew, ()) {
   PoolQueueWorld world;
@@ -197,7 +214,8 @@ RC_GTEST_PROP(PoolQueue, WorkingInChangesIsAsGoodAsBeginningAnew, ()) {
     } else if (what == 8) {
       auto pool = test::make_pool("lab");
       pool.spec.gpus.homogeneous = *rc::gen::arbitrary<bool>();
-      ++pool.metadata.generation;
+      if (*rc::gen::inRange(0, 2) == 0) pool.spec.spares.emplace().nodes = *rc::gen::inRange(0, 3);
+      pool.metadata.generation = i + 1;
       world.put(std::move(pool));
     } else if (what == 9) {
       world.notify();
