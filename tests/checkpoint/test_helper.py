@@ -169,8 +169,9 @@ print(saves.latest()[0])
         self.assertEqual((["step-5"], 5), (self.saved(), self.report(0, 0)["step"]))
 
     def test_reports(self):
-        self.run_program("saves.report(3, 'x' * 280)")
-        self.assertEqual({"step": 3}, self.report(0, 0), "a path that is too long is left out")
+        for path, told in (("'x' * 256", "x" * 256), ("'x' * 257", ""), ("'\u00e4' * 100", "")):
+            self.run_program(f"saves.report(2 ** 53, {path})")
+            self.assertEqual({"step": 2 ** 53, "path": told}, self.report(0, 0), "a path that is too long is left out")
         shown = self.run_program("saves.report(4)", GPUPOOL_REPORT_FILE=self.folder / "missing" / "report.json")
         self.assertRegex(shown, "^step 4 is saved, and cannot be reported: .*No such file")
 
