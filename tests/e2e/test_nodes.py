@@ -3,42 +3,11 @@
 
 import time
 
+from tests.e2e.node_case import FIRST_FOR_EVER, NodeCase
 from tests.kit.kubectl import kubectl
 from tests.kit.leaks import node_traces
 from tests.kit.manifests import LISTEN, shell
-from tests.kit.operator_case import OperatorCase
 from tests.kit.waiting import holds_for, wait_for
-
-FIRST_FOR_EVER = LISTEN + "[ $GPUPOOL_ATTEMPT -gt 0 ] || sleep 3600"
-NODES = ("na", "nb", "nc")
-
-
-class NodeCase(OperatorCase):
-    def setUp(self):
-        super().setUp()
-        self.addCleanup(self.mend)
-
-    def mend(self):
-        for node in NODES:
-            kubectl(self.lab.kubeconfig, "uncordon", node)
-            self.lab.cluster.verb("start-node", node)  # does nothing where all runs
-
-    def gang(self, name, script=FIRST_FOR_EVER, gpus=2, **spec):
-        job = self.submit(name, container=shell(script), gpus=gpus, backoffLimit=0, **spec)
-        job.wait_phase("Running")
-        return job
-
-    def complete(self, job, attempts):
-        status = job.wait_condition("Complete")
-        self.assertEqual((attempts, 0), (status["attempts"], status.get("failures", 0)), job.show())
-
-    def wait_free(self, *names):
-        for name in names:
-            wait_for(f"node {name} to be free", lambda n=name: not node_traces(self.api.get("nodes", n)),
-                     detail=lambda n=name: str(node_traces(self.api.get("nodes", n))))
-
-    def events(self, job):
-        return [event["reason"] for event in job.events()]
 
 
 class LossTest(NodeCase):
@@ -125,9 +94,7 @@ class DrainTest(NodeCase):
     def test_drained_node_is_left(self):
         job = self.gang("drained")
         left = job.nodes()[0]
-        local = "--delete-emptydir-data" if self.api.minor() >= 20 else "--delete-local-data"
-        kubectl(self.lab.kubeconfig, "drain", left, "--ignore-daemonsets", "--force", local,
-                "--pod-selector=gpupool.dev/job-name=drained", "--timeout=90s")
+        self.kubectl_drain(left, job)
         self.complete(job, 2)
         self.assertNotIn(left, job.status()["nodeNames"].split(","))
         self.wait_free(left)
