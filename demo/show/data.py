@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make demo PART=data`: a script and a CSV file from a bucket, cleaned, trained on by three workers, the model back in it."""
 
-import json
 import os
-import time
 
 from demo.show import bucket, demo_cluster
-from demo.show.errors import DemoError
+from demo.show.follow import follow, has_succeeded
 from demo.show.kubectl import Kubectl
 from tests.kit.paths import BUILD_IMAGE, EXAMPLES
 from tests.kit.commands import output_of
@@ -15,7 +13,7 @@ EXAMPLE, JOB, FILES = "train-from-bucket", "train-from-bucket", ("train.py", "ho
 TIMEOUT = 240
 
 
-def load_image() -> None:
+def prepare(_: Kubectl) -> None:
     demo_cluster.load(output_of(BUILD_IMAGE, "carry").strip())
 
 
@@ -26,7 +24,7 @@ def run(kubectl: Kubectl) -> list[str]:
             here.put(os.path.join(EXAMPLES, EXAMPLE, name), name)
         print(f"S3 server {here.endpoint}, bucket {here.name}: {', '.join(FILES)}")
         _apply(kubectl, here)
-        status = _follow(kubectl)
+        status = follow(kubectl, JOB, has_succeeded, TIMEOUT)
         print(kubectl.run("gpupool", "logs", "-n", "default", JOB, "--tail", "20").rstrip())
         print(f"\n{'item':12} {'bytes':>8}  what came of it")
         for item in status["source"]["items"]:
@@ -47,20 +45,3 @@ def _apply(kubectl: Kubectl, here: bucket.Bucket) -> None:
     for name, value in (("https://s3.example.com", here.endpoint), ("your-key", here.key), ("your-secret", here.secret)):
         text = text.replace(name, value)
     kubectl.apply_text(text)
-
-
-def _follow(kubectl: Kubectl) -> dict:
-    told, end = "", time.monotonic() + TIMEOUT
-    while True:
-        status = json.loads(kubectl.run("get", "gjob", JOB, "-n", "default", "-o", "json")).get("status") or {}
-        now = f"{status.get('phase')}: {status.get('message', '').splitlines()[0] if status.get('message') else ''}"
-        if now != told:
-            print(now, flush=True)
-            told = now
-        if status.get("phase") in ("Succeeded", "Failed", "Invalid"):
-            if status["phase"] != "Succeeded":
-                raise DemoError(f"the job is {status['phase']}: {status.get('message')}")
-            return dict(status)
-        if time.monotonic() > end:
-            raise DemoError(f"the job has not ended after {TIMEOUT} s")
-        time.sleep(0.3)

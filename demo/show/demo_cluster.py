@@ -3,6 +3,7 @@
 
 import os
 import shlex
+import shutil
 import subprocess
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.kit.paths import BUILD_IMAGE, CLUSTER, program
 NAME = "demo"
 POOLS = {"pool.yaml": ("demo", ["na", "nb", "nc"]), "shared-pool.yaml": ("shared", ["nd"]),
          "gpu-pool.yaml": ("by-gpu", ["ne"])}
+SHARED = "/dev/shm/gpupool-demo"  # each node has file systems of its own, but /dev is the machine's
 GPUS, SPLIT = "na=1,nb=1,nc=1,nd=2,ne=2", "nd=10"
 
 
@@ -45,6 +47,7 @@ def load(archive: str) -> None:
 
 def down() -> None:
     _run(CLUSTER, "down", NAME)
+    shutil.rmtree(SHARED, ignore_errors=True)
 
 
 def folder() -> str:

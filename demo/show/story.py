@@ -6,7 +6,7 @@ import signal
 import time
 from typing import Any
 
-from demo.show import chart, data, demo_cluster, leftovers, promises, search
+from demo.show import chart, checkpoint, data, demo_cluster, leftovers, promises, search
 from demo.show.answers import BusiestTop, WhyOfWaiting
 from demo.show.errors import DemoError
 from demo.show.kubectl import Kubectl
@@ -22,7 +22,7 @@ from tests.kit.paths import CRDS, EXAMPLES, ROOT, program
 JOBS_TIMEOUT = 480  # a busy machine takes four minutes
 
 
-PARTS = {"data": data}
+PARTS = {"data": data, "checkpoint": checkpoint}
 
 
 def run(keep: bool, part: str = "") -> int:
@@ -52,7 +52,7 @@ def run(keep: bool, part: str = "") -> int:
 
 
 def _show_part(kubectl: Kubectl, part: str) -> list[str]:
-    PARTS[part].load_image()
+    PARTS[part].prepare(kubectl)
     _title((PARTS[part].__doc__ or "").partition(": ")[2])
     problems = PARTS[part].run(kubectl)
     for problem in problems:
