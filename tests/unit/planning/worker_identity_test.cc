@@ -10,8 +10,8 @@ namespace gpupool::planning {
 namespace {
 
 // A job in its second lease, whose pods are created by "uid-ours"; one of its pods, and the pod's controller.
-struct Claim {
-  Claim() {
+struct ClaimedPod {
+  ClaimedPod() {
     job.status.lease = test::make_lease(job, api::lease_state::kRunning, {"a"}, 2);
     pod.metadata.labels = {{api::kLease, "uid-job.2"}, {api::kJobUidLabel, "uid-job"}};
     pod.metadata.owner_references = {{"Job", "job-2", "uid-ours", true}};
@@ -31,59 +31,59 @@ struct Claim {
 struct Row {
   const char* what;
   bool believed;
-  std::function<void(Claim& claim)> change;
+  std::function<void(ClaimedPod& claim)> change;
 };
 
 TEST(IsWorker, ByNamespaceAndByTheUidsOfWhatTheJobControls) {
   const Row table[] = {
-      {"the job's own", true, [](Claim&) {}},
-      {"by a StatefulSet", true, [](Claim& c) { c.pod.metadata.owner_references[0].kind = "StatefulSet"; }},
-      {"of a maker that is gone", true, [](Claim& c) { c.maker.reset(); }},
-      {"made by whom the status names", true, [](Claim& c) { c.job.status.lease->workload = "uid-ours"; }},
-      {"in another namespace", false, [](Claim& c) { c.pod.metadata.ns = "theirs"; }},
+      {"the job's own", true, [](ClaimedPod&) {}},
+      {"by a StatefulSet", true, [](ClaimedPod& c) { c.pod.metadata.owner_references[0].kind = "StatefulSet"; }},
+      {"of a maker that is gone", true, [](ClaimedPod& c) { c.maker.reset(); }},
+      {"made by whom the status names", true, [](ClaimedPod& c) { c.job.status.lease->workload = "uid-ours"; }},
+      {"in another namespace", false, [](ClaimedPod& c) { c.pod.metadata.ns = "theirs"; }},
       {"in another namespace, with a maker like it", false,
-       [](Claim& c) { c.pod.metadata.ns = c.maker->ns = "theirs"; }},
-      {"bare", false, [](Claim& c) { c.pod.metadata.owner_references.clear(); }},
+       [](ClaimedPod& c) { c.pod.metadata.ns = c.maker->ns = "theirs"; }},
+      {"bare", false, [](ClaimedPod& c) { c.pod.metadata.owner_references.clear(); }},
       {"with an owner that does not control it", false,
-       [](Claim& c) { c.pod.metadata.owner_references[0].controller = false; }},
+       [](ClaimedPod& c) { c.pod.metadata.owner_references[0].controller = false; }},
       {"a mirror pod", false,
-       [](Claim& c) { c.pod.metadata.owner_references = {{"Node", "a", "uid-a", true}}; }},
-      {"with another job's UID", false, [](Claim& c) { c.pod.metadata.labels[api::kJobUidLabel] = "uid-x"; }},
-      {"by a Job that nobody controls", false, [](Claim& c) { c.maker->owner_references.clear(); }},
+       [](ClaimedPod& c) { c.pod.metadata.owner_references = {{"Node", "a", "uid-a", true}}; }},
+      {"with another job's UID", false, [](ClaimedPod& c) { c.pod.metadata.labels[api::kJobUidLabel] = "uid-x"; }},
+      {"by a Job that nobody controls", false, [](ClaimedPod& c) { c.maker->owner_references.clear(); }},
       {"by a Job that another GpuJob controls", false,
-       [](Claim& c) { c.maker->owner_references[0].uid = "uid-x"; }},
+       [](ClaimedPod& c) { c.maker->owner_references[0].uid = "uid-x"; }},
       {"by another Job than the one of this name", false,
-       [](Claim& c) { c.pod.metadata.owner_references[0].uid = "uid-theirs"; }},
+       [](ClaimedPod& c) { c.pod.metadata.owner_references[0].uid = "uid-theirs"; }},
       {"by a Job that is gone and had a name of its own", false,
-       [](Claim& c) {
+       [](ClaimedPod& c) {
          c.maker.reset();
          c.pod.metadata.owner_references[0].name = "theirs";
        }},
       {"by a Job that is gone, for a later lease than its name says", false,
-       [](Claim& c) {
+       [](ClaimedPod& c) {
          c.maker.reset();
          c.pod.metadata.labels[api::kLease] = "uid-job.3";
        }},
       {"with a lease of another job", false,
-       [](Claim& c) {
+       [](ClaimedPod& c) {
          c.maker.reset();
          c.pod.metadata.labels[api::kLease] = "uid-x.2";
        }},
       {"made by another one than the status names", false,
-       [](Claim& c) {
+       [](ClaimedPod& c) {
          c.maker.reset();
          c.job.status.lease->workload = "uid-first";
        }},
   };
   for (const auto& row : table) {
-    Claim claim;
+    ClaimedPod claim;
     row.change(claim);
     EXPECT_EQ(claim.believed(), row.believed) << row.what;
   }
 }
 
 TEST(IsChild, ByNamespaceAndController) {
-  const Claim claim;
+  const ClaimedPod claim;
   EXPECT_TRUE(is_child(*claim.maker, claim.job));
   auto elsewhere = *claim.maker;
   elsewhere.ns = "theirs";
