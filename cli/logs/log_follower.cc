@@ -215,7 +215,9 @@ void LogFollower::note_phase(const api::GpuJob& job) {
   if (!options_.follow || !waits) return phase_told_.clear();
   const std::string text = status.phase.string() + (status.reason.empty() ? "" : ": " + status.reason) +
                            (status.message.empty() ? "" : ": " + first_line(status.message));
-  if (std::exchange(phase_told_, status.phase.string() + status.reason) == status.phase.string() + status.reason) return;
+  if (std::exchange(phase_told_, status.phase.string() + status.reason) ==
+      status.phase.string() + status.reason)
+    return;
   screen_.note(job.metadata.name + " is " + text);
 }
 

@@ -100,9 +100,10 @@ base::Result<int> exit_code_of(const FollowEnd& end, const ShowOptions& options,
     return exit_code::kInterrupted;
   }
   if (!end.any_worker && !end.job_over) {
-    return base::fail(base::ErrorCode::kIo, job + " has no logs yet: it is " +
-                                                screen::plain_text(status.phase.string() + ", " + status.reason) +
-                                                (options.attempt ? ", and no pod is of that attempt" : ""));
+    return base::fail(base::ErrorCode::kIo,
+                      job + " has no logs yet: it is " +
+                          screen::plain_text(status.phase.string() + ", " + status.reason) +
+                          (options.attempt ? ", and no pod is of that attempt" : ""));
   }
   if (options.exit && end.job_over) {
     return end.job.finished() ? jobs::outcome_code(end.job) : exit_code::kNotTheCommand;

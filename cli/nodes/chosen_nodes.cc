@@ -61,8 +61,9 @@ Found nodes_of_job(command::Session& session, const std::string& name, const std
   const auto job = kube::get<api::GpuJob>(session.client(), {session.ns(), name}, stop);
   if (!job) return absent_or(job.error());
   if (!job->status.lease) {
-    return base::fail(ErrorCode::kConflict, "job " + name + " holds no GPUs: it is " +
-                                                (job->status.phase.empty() ? "new" : job->status.phase.string()));
+    return base::fail(ErrorCode::kConflict,
+                      "job " + name + " holds no GPUs: it is " +
+                          (job->status.phase.empty() ? "new" : job->status.phase.string()));
   }
   const auto pods = kube::list<api::Pod>(
       session.client(), session.ns(),

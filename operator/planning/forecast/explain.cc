@@ -66,8 +66,8 @@ std::string holding_text(const api::GpuJob& job, base::WallTime now) {
   const auto& status = job.status;
   const auto& lease = *status.lease;
   if (lease.state == api::lease_state::kReleasing) {
-    return "gives its nodes back" + since_text(lease.since, now) + " (then: " + lease.outcome.string() + "). " +
-           told(status);
+    return "gives its nodes back" + since_text(lease.since, now) + " (then: " + lease.outcome.string() +
+           "). " + told(status);
   }
   if (status.phase == phase::kRunning) return running_text(job, now);
   if (lease.state == api::lease_state::kRestarting) {

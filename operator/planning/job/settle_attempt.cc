@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <tuple>
 #include <variant>
 
 #include "api/v1alpha1/lease_value.h"
@@ -39,6 +40,17 @@ struct Reports {
   std::string problem;
 };
 
+// Does not depend on the order of the pods: of equal steps, the one that was reported last counts.
+bool counts_before(const CheckpointReport& a, const CheckpointReport& b) {
+  return std::tuple(a.step, b.at, b.path) < std::tuple(b.step, a.at, a.path);
+}
+
+// As statuses have times: what is read back must be equal to what was written.
+CheckpointReport in_whole_seconds(CheckpointReport report) {
+  if (report.at) report.at = std::chrono::floor<std::chrono::seconds>(*report.at);
+  return report;
+}
+
 Reports reports_of(const Observation& seen, const std::string& id) {
   Reports found;
   for (const auto& pod : seen.pods) {
@@ -50,11 +62,11 @@ Reports reports_of(const Observation& seen, const std::string& id) {
     if (problem != nullptr && found.problem.empty())
       found.problem = "the report of rank " + std::to_string(rank_of(*pod)) + " is ignored: " + problem->text;
     const auto* report = std::get_if<CheckpointReport>(&read);
-    if (report == nullptr || (found.lowest && found.lowest->step <= report->step)) continue;
+    if (report == nullptr || (found.lowest && !counts_before(*report, *found.lowest))) continue;
     const auto ended = base::parse_rfc3339(result->finished_at);
     found.since.reset();
     if (report->at && ended) found.since = std::chrono::duration_cast<base::Duration>(*ended - *report->at);
-    found.lowest = *report;
+    found.lowest = in_whole_seconds(*report);
   }
   return found;
 }

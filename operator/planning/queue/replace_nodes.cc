@@ -131,7 +131,8 @@ std::vector<std::string> allowed_nodes(const api::GpuJobSpec& spec) {
 std::vector<api::NodeRef> replace_nodes(const api::GpuPool& pool, const std::vector<PoolNode>& nodes,
                                         const api::GpuJob& job, const std::vector<std::string>& kept) {
   const auto& spec = job.spec;
-  if (!spec.nodes.empty() && (!spec.backup_nodes || spec.backup_nodes->empty())) return {};  // no other node is allowed
+  if (!spec.nodes.empty() && (!spec.backup_nodes || spec.backup_nodes->empty()))
+    return {};  // no other node is allowed
   Replacement replacement(pool, nodes, job);
   if (!replacement.keep(kept)) return {};
   if (!replacement.complete()) {

@@ -98,8 +98,9 @@ class World {
   std::function<std::int64_t(std::int64_t attempt, std::int64_t rank)> exit_when_told =
       [](std::int64_t, std::int64_t) { return 143; };
   // The last report of a rank, as it stands in its file; empty: none.
-  std::function<std::string(std::int64_t attempt, std::int64_t rank)> saved =
-      [](std::int64_t, std::int64_t) { return std::string(); };
+  std::function<std::string(std::int64_t attempt, std::int64_t rank)> saved = [](std::int64_t, std::int64_t) {
+    return std::string();
+  };
   // What gpupool-carry reports of the source of a rank, and of its results; or kOutOfMemory.
   static constexpr char kOutOfMemory[] = "out of memory";
   std::function<std::string(std::int64_t rank)> source_report = [](std::int64_t) {

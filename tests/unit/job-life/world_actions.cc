@@ -62,8 +62,7 @@ class WorldActions final : public JobActions, private Ticket::Issuer {
   }
   std::shared_ptr<const api::GpuPool> pool(const std::string&) override {
     if (++observations > kMaxSteps)
-      world_.broken.emplace_back("a reconcile took too many steps in phase " +
-                                 world_.job.status.phase.string());
+      world_.broken.emplace_back("too many steps in phase " + world_.job.status.phase.string());
     return world_.pool ? std::make_shared<const api::GpuPool>(*world_.pool) : nullptr;
   }
   std::shared_ptr<const planning::TemplateFields> template_fields() override {

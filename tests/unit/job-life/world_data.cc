@@ -32,11 +32,12 @@ void World::add_data_containers(api::Pod& pod) const {
 std::string World::told(const api::Pod& pod) const {
   const auto attempt = pod.metadata.annotation(kAttempt);
   auto more = more_result + R"(,"attempt":)" + attempt;
-  if (job.spec.results || job.spec.checkpoint) more += R"(,"finishedAt":")" + base::to_rfc3339(now) + '"';
+  if (job.spec.results || job.spec.checkpoint)
+    more += R"(,"finishedAt":")" + base::to_rfc3339_micro(now) + '"';
   const auto text = saved(std::stoll(attempt), planning::rank_of(pod));
   if (text.empty()) return more;
   return more + R"(,"report":)" + base::json::quote(text) + R"(,"reportedAt":")" +
-         base::to_rfc3339(now - std::chrono::seconds(5)) + '"';
+         base::to_rfc3339_micro(now - std::chrono::milliseconds(5001)) + '"';
 }
 
 bool World::fetch(api::Pod& pod) {

@@ -37,9 +37,11 @@ struct Row {
 TEST(IsWorker, ByNamespaceAndByTheUidsOfWhatTheJobControls) {
   const Row table[] = {
       {"the job's own", true, [](ClaimedPod&) {}},
-      {"by a StatefulSet", true, [](ClaimedPod& c) { c.pod.metadata.owner_references[0].kind = "StatefulSet"; }},
+      {"by a StatefulSet", true,
+       [](ClaimedPod& c) { c.pod.metadata.owner_references[0].kind = "StatefulSet"; }},
       {"of a maker that is gone", true, [](ClaimedPod& c) { c.maker.reset(); }},
-      {"made by whom the status names", true, [](ClaimedPod& c) { c.job.status.lease->workload = "uid-ours"; }},
+      {"made by whom the status names", true,
+       [](ClaimedPod& c) { c.job.status.lease->workload = "uid-ours"; }},
       {"in another namespace", false, [](ClaimedPod& c) { c.pod.metadata.ns = "theirs"; }},
       {"in another namespace, with a maker like it", false,
        [](ClaimedPod& c) { c.pod.metadata.ns = c.maker->ns = "theirs"; }},
@@ -48,7 +50,8 @@ TEST(IsWorker, ByNamespaceAndByTheUidsOfWhatTheJobControls) {
        [](ClaimedPod& c) { c.pod.metadata.owner_references[0].controller = false; }},
       {"a mirror pod", false,
        [](ClaimedPod& c) { c.pod.metadata.owner_references = {{"Node", "a", "uid-a", true}}; }},
-      {"with another job's UID", false, [](ClaimedPod& c) { c.pod.metadata.labels[api::kJobUidLabel] = "uid-x"; }},
+      {"with another job's UID", false,
+       [](ClaimedPod& c) { c.pod.metadata.labels[api::kJobUidLabel] = "uid-x"; }},
       {"by a Job that nobody controls", false, [](ClaimedPod& c) { c.maker->owner_references.clear(); }},
       {"by a Job that another GpuJob controls", false,
        [](ClaimedPod& c) { c.maker->owner_references[0].uid = "uid-x"; }},
