@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scenarios of jobs. The result of each must be the same whatever happens to the operator meanwhile."""
 
+import signal
 from typing import Any, Callable
 
 from tests.faults.world import World
@@ -66,6 +67,71 @@ def suspended_and_resumed(world: World, gpus: int) -> Any:
     attempt = world.until(job, "to run again", lambda s: s.get("phase") == "Running" and s["attempts"]) - 1
     _all_ranks(world, job, gpus, attempt=attempt)
     return world.over(job)
+
+
+def drained(world: World, gpus: int) -> Any:
+    job = world.submit(gpus, checkpoint={})
+    world.running(job)
+    victim = job.nodes()[-1]
+    world.nodes.drain(victim)
+    world.running(job, attempt=1)
+    assert victim not in job.nodes(), f"{job.name} runs on the drained node {victim}"
+    world.nodes.end_drain(victim)
+    _all_ranks(world, job, gpus, attempt=1)
+    return world.over_with_history(job)
+
+
+def drain_taken_back(world: World, gpus: int) -> Any:
+    """When it is too late: the workers have been told to stop."""
+    job = world.submit(gpus, checkpoint={})
+    world.running(job)
+    victim = job.nodes()[-1]
+    world.nodes.drain(victim)
+    world.until(job, "to leave", lambda s: s.get("phase") == "Restarting" or s.get("attempts", 0) > 1)
+    world.nodes.end_drain(victim)
+    world.running(job, attempt=1)
+    _all_ranks(world, job, gpus, attempt=1)
+    return world.over_with_history(job)
+
+
+def drained_to_the_queue(world: World, gpus: int) -> Any:
+    """No other node is free: a drain without a deadline changes nothing, and is taken back."""
+    job = world.submit(gpus, checkpoint={})
+    world.running(job)
+    victim = job.nodes()[-1]
+    world.nodes.drain(victim)
+    world.until(job, "to know of the drain", lambda s: s.get("reason") == "Draining")
+    world.nodes.end_drain(victim)
+    world.until(job, "to run on", lambda s: s.get("reason") == "WorkersRunning")
+    world.nodes.drain(victim, "2020-01-01T00:00:00Z")
+    status = world.until(job, "to wait in the queue", lambda s: s.get("phase") == "Queued" and not s.get("lease") and s)
+    world.nodes.end_drain(victim)
+    assert "startTime" not in status, f"the clock of {job.name} runs in the queue"
+    world.running(job, attempt=1)
+    _all_ranks(world, job, gpus, attempt=1)
+    return world.over_with_history(job)
+
+
+def restart_asked(world: World, gpus: int) -> Any:
+    """On the same nodes."""
+    job = world.submit(gpus, checkpoint={})
+    world.running(job)
+    nodes = job.nodes()
+    job.ask_restart("once")
+    world.running(job, attempt=1)
+    assert job.nodes() == nodes, f"{job.name} was on {nodes} and is on {job.nodes()}"
+    _all_ranks(world, job, gpus, attempt=1)
+    return world.over_with_history(job)
+
+
+def told_to_stop(world: World, gpus: int) -> Any:
+    """By something on its machine, as when the node is shut down. The other ranks are told by gpupool."""
+    job = world.submit(gpus, checkpoint={})
+    world.running(job)
+    world.finish(job, stop_signal=signal.SIGTERM)
+    world.running(job, attempt=1)
+    _all_ranks(world, job, gpus, attempt=1)
+    return world.over_with_history(job)
 
 
 def its_pool_is_deleted(world: World, gpus: int) -> Any:
@@ -181,6 +247,13 @@ def _one_after_the_other(world: World, jobs: list[JobHandle], gpus: int) -> Any:
 _AT_ONCE = ("Succeeded", "Completed", 1, 0)
 _AT_THE_SECOND_TRY = ("Succeeded", "Completed", 2, 1)
 _AGAIN_UNCHARGED = ("Succeeded", "Completed", 2, 0)
+
+
+def _went_on(cause: str) -> Any:
+    """With what the first attempt had saved. The second one saved more."""
+    return *_AGAIN_UNCHARGED, 200, [(cause, 100), ("Completed", 200)]
+
+
 # life: {GPUs: what it ends with}
 _LIVES: dict[Callable[[World, int], Any], dict[int, Any]] = {
     succeeds: {1: _AT_ONCE, 2: _AT_ONCE},
@@ -189,6 +262,11 @@ _LIVES: dict[Callable[[World, int], Any], dict[int, Any]] = {
     fails_for_good: {2: ("Failed", "BackoffLimitExceeded", 1, 1)},
     loses_a_node: {1: _AGAIN_UNCHARGED, 2: _AGAIN_UNCHARGED},
     suspended_and_resumed: {1: _AGAIN_UNCHARGED, 2: _AGAIN_UNCHARGED},
+    drained: {1: _went_on("Draining"), 2: _went_on("Draining")},
+    drain_taken_back: {2: _went_on("Draining")},
+    drained_to_the_queue: {3: _went_on("Draining")},
+    restart_asked: {2: _went_on("Moving")},
+    told_to_stop: {2: _went_on("Yielded")},
     its_pool_is_deleted: {1: _AT_ONCE},
     waits_behind_another: {3: [_AT_ONCE] * 2},
     share_a_gpu: {1: [_AT_ONCE] * 3},

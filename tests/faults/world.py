@@ -122,19 +122,26 @@ class World:
         self.until(job, f"to run attempt {attempt}",
                    lambda s: s.get("phase") == "Running" and s.get("attempts") == attempt + 1)
 
-    def finish(self, job: JobHandle, code: int = 0, rank: int = 0, attempt: int = 0, metrics: Sequence[str] = ()) -> None:
+    def finish(self, job: JobHandle, code: int = 0, rank: int = 0, attempt: int = 0, metrics: Sequence[str] = (),
+               stop_signal: int = 0) -> None:
         """The command of this rank ends, as soon as it has begun."""
         def ended() -> bool:
             for pod in job.pods():
                 if attempt_of(pod) == attempt and rank_of(pod) == rank and pod["status"].get("phase") == "Running":
                     try:
-                        self.kubelet.finish(pod, code, metrics=metrics)
+                        self.kubelet.finish(pod, code, metrics=metrics, stop_signal=stop_signal)
                         return True
                     except ApiError as error:
                         if error.code not in (404, 409):
                             raise
             return False
         self.wait(f"rank {rank} of attempt {attempt} of {job.name} to run", ended)
+
+    def over_with_history(self, job: JobHandle) -> tuple[Any, ...]:
+        """Besides, the step of its last checkpoint, and why its attempts ended and where the next ones went on."""
+        status = self.until(job, "to end", lambda s: s.get("phase") in ("Succeeded", "Failed") and s)
+        ends = [(end["cause"], end.get("fromStep")) for end in status.get("history", [])]
+        return *self.over(job), status.get("checkpoint", {}).get("step"), ends
 
     def over(self, job: JobHandle) -> tuple[str, str | None, int | None, int]:
         """(phase, reason, attempts, failures) of a job that has ended; it is deleted and leaves nothing."""

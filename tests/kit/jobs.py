@@ -6,7 +6,7 @@ import time
 from typing import Any, Callable
 
 from tests.kit.api import Api, Object
-from tests.kit.names import JOB_NAME
+from tests.kit.names import JOB_NAME, RESTART
 from tests.kit.times import unix_seconds
 from tests.kit.waiting import LIMIT, wait_for
 
@@ -89,6 +89,9 @@ class JobHandle:
 
     def patch(self, **spec: Any) -> Object:
         return self.api.patch("gpujobs", self.name, {"spec": spec}, self.namespace)
+
+    def ask_restart(self, token: str) -> None:
+        self.api.patch("gpujobs", self.name, {"metadata": {"annotations": {RESTART: token}}}, self.namespace)
 
     def deadline_in(self, seconds: int) -> int:
         """Its deadline is so many seconds from now, and the operator knows; when that is. Starting took whatever it took."""

@@ -5,9 +5,11 @@ Workers has the behaviour, PlayedKubelet lists the pods again and again and lets
 scheduler of its own or a record of what ran says so with the arguments. gpupool-carry fetches and saves as transfers says.
 """
 
+import json
+import signal
 import threading
 import time
-from typing import Protocol, Sequence
+from typing import Any, Protocol, Sequence
 
 from tests.kit.api import Api, ApiError, Object
 from tests.kit.names import JOB_UID
@@ -15,7 +17,7 @@ from tests.kit.played.binder import Binder, has_lease_of
 from tests.kit.played.plugins import FakePlugins
 from tests.kit.played.transfers import RESULTS, SOURCE, End, Transfers, has_results, has_source, image_of, is_wanted, status_of
 from tests.kit.played.worker_result import container_status, reason_of, terminated
-from tests.kit.played.workers import attempt_of, is_deleted, is_gang, rank_of, shares_a_node, slices_of
+from tests.kit.played.workers import attempt_of, is_deleted, is_gang, rank_of, saves_its_work, shares_a_node, slices_of
 from tests.kit.times import seconds_now, unix_seconds
 
 POLL = 0.1
@@ -25,6 +27,12 @@ RESTART_AFTER = 1  # seconds, of a container that failed
 class Scheduler(Protocol):
     def bind(self, pod: Object) -> None:
         """Gives the pod a node, if one is free."""
+
+
+def step_of_attempt(pod: Object) -> str:
+    """The last report of a program that saves its work: 100 in its first attempt, 200 in its second."""
+    step = 100 * (attempt_of(pod) + 1)
+    return json.dumps({"step": step, "path": f"step-{step}"})
 
 
 class Observer:
@@ -56,6 +64,7 @@ class Workers:
         self.dead: set[str] = set()
         self.ignored: set[tuple[str, str]] = set()  # pods whose status a test writes itself, by namespace and name
         self.address = "192.0.2.1"  # of every worker that starts
+        self.report_of = step_of_attempt  # what stands in the report file of a worker with spec.checkpoint when it ends
         self.started: list[str] = []  # names of pods in the order in which they began to run
 
     def step(self, pod: Object) -> None:
@@ -178,7 +187,7 @@ class Workers:
         if results and worker and "terminated" in worker["state"]:
             over = worker
         else:
-            over = self._container(pod, ended)
+            over = self._container(pod, self._stopped(pod, worker))
         state = ended
         if results and "terminated" in results["state"]:
             state = results["state"]
@@ -191,11 +200,23 @@ class Workers:
             change["initContainerStatuses"] = [{**fetch, "state": ended}]
         return change
 
-    def finish(self, pod: Object, code: int = 0, tail: str = "", metrics: Sequence[str] = ()) -> None:
-        """The worker's command ends; the pod of a Job is over then, that of a StatefulSet is restarted as a holder."""
+    def _stopped(self, pod: Object, worker: Any) -> Object:
+        """The state of a worker's container that was told to stop. A program that saves its work has done so; another one
+        is killed. The launcher of a command that had ended repeats its result."""
+        last = (worker or {"lastState": {}})["lastState"].get("terminated", {})
+        if last.get("message"):
+            return {"terminated": {**last, "startedAt": seconds_now(), "finishedAt": seconds_now()}}
+        if worker and "running" in worker["state"] and saves_its_work(pod):
+            return terminated(attempt_of(pod), rank_of(pod), 0, stop_signal=signal.SIGTERM, report=self.report_of(pod))
+        return _ended(End(137))
+
+    def finish(self, pod: Object, code: int = 0, tail: str = "", metrics: Sequence[str] = (), stop_signal: int = 0) -> None:
+        """The worker's command ends; the pod of a Job is over then, that of a StatefulSet is restarted as a holder.
+        stop_signal: something on the machine had told it to stop."""
         if not is_gang(pod) and not has_results(pod):  # in a gang the launcher stays and holds the node
             self._observer.ended(pod)
-        ended = terminated(attempt_of(pod), rank_of(pod), code, tail, metrics)
+        report = self.report_of(pod) if saves_its_work(pod) else ""
+        ended = terminated(attempt_of(pod), rank_of(pod), code, tail, metrics, stop_signal, report)
         self._write_end(pod, ended, "Succeeded" if code == 0 else "Failed", ready=True)
 
     def break_off(self, pod: Object, code: int, reason: str) -> None:

@@ -5,7 +5,7 @@ import threading
 
 from tests.kit.api import Api, ApiError, Object
 from tests.kit.leaks import node_traces
-from tests.kit.names import GPU
+from tests.kit.names import DRAIN, GPU
 from tests.kit.times import now, seconds_now
 
 HEARTBEAT = 3.0
@@ -65,6 +65,13 @@ class FakeNodes:
     def set_ready(self, name: str, status: str) -> None:
         """True, False or Unknown."""
         self._api.patch("nodes", name, {"status": {"conditions": [ready_condition(status)]}}, sub="status")
+
+    def drain(self, name: str, until: str = "") -> None:
+        """As a person does; until: the deadline, if there is one."""
+        self._api.patch("nodes", name, {"metadata": {"annotations": {DRAIN: until}}})
+
+    def end_drain(self, name: str) -> None:
+        self._api.patch("nodes", name, {"metadata": {"annotations": {DRAIN: None}}})
 
     def traces(self) -> list[str]:
         return [trace for node in self._api.list("nodes") for trace in node_traces(node)]

@@ -14,9 +14,18 @@ def rank_of(pod: Object) -> int:
     return int(pod["metadata"]["name"].rsplit("-", 1)[1]) if is_gang(pod) else 0
 
 
+def variables_of(pod: Object) -> dict[str, str | None]:
+    """The environment of its command, as far as the pod says it."""
+    return {variable["name"]: variable.get("value") for variable in pod["spec"]["containers"][0]["env"]}
+
+
 def attempt_of(pod: Object) -> int:
-    variables = {variable["name"]: variable.get("value") for variable in pod["spec"]["containers"][0]["env"]}
-    return int(variables["GPUPOOL_ATTEMPT"] or 0)
+    return int(variables_of(pod)["GPUPOOL_ATTEMPT"] or 0)
+
+
+def saves_its_work(pod: Object) -> bool:
+    """Whether its job has spec.checkpoint."""
+    return "GPUPOOL_CHECKPOINT_DIR" in variables_of(pod)
 
 
 def is_over(pod: Object) -> bool:
