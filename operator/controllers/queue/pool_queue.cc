@@ -282,7 +282,9 @@ Ticket PoolQueue::replace(const api::GpuJob& job, const std::vector<std::string>
     if (node != nullptr && !state->members().contains(name))
       known.push_back(describe_member(caches_, node, *state->pool()));
   }
-  return grant(job, {planning::replace_nodes(*state->pool(), known, job, kept), "", ""});
+  auto nodes = planning::replace_nodes(*state->pool(), known, job, kept);
+  state->take_past_line(nodes);
+  return grant(job, {std::move(nodes), "", ""});
 }
 
 void PoolQueue::end_ticket(const api::ObjectKey& job) {

@@ -136,6 +136,13 @@ void PoolState::reserve(const api::ObjectKey& job, const Verdict& given) {
   }
 }
 
+void PoolState::take_past_line(const std::vector<api::NodeRef>& nodes) {
+  for (const auto& ref : nodes) {
+    const auto member = members_.find(ref.name);
+    if (plan_ && member != members_.end() && plan_->gave(member->second.described)) plan_.reset();
+  }
+}
+
 void PoolState::touch(const std::string& node) {
   if (pool_->spec.sharing && members_.contains(node)) touched_.insert(node);
 }

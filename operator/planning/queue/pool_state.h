@@ -65,6 +65,8 @@ class PoolState {
   void remove_waiting(const api::ObjectKey& job, const std::vector<api::NodeRef>& nodes);
   // Removes the job from the line. The job keeps its grant until its status shows the lease.
   void reserve(const api::ObjectKey& job, const Verdict& given);
+  // A job that is not in the line takes these nodes, which the plan may have given to one that is.
+  void take_past_line(const std::vector<api::NodeRef>& nodes);
   const WaitingLine& line() const { return line_; }
 
   std::set<api::ObjectKey> holding;

@@ -175,6 +175,31 @@ TEST(PoolQueue, WhenANamedSpareIsTakenOthersAreAnsweredAnew) {
   EXPECT_EQ(world.take("any").nodes.at(0).name, "a") << "b is the spare now";
 }
 
+TEST(PoolQueue, AReplacementIsNotGivenToAnotherToo) {
+  PoolQueueWorld world;
+  for (const auto* name : {"a", "b"}) world.put(test::make_node(name));
+  world.put(make_queued_job("holds", 1));
+  ASSERT_EQ(world.take("holds").nodes.at(0).name, "a");
+  world.put(make_queued_job("waits", 1));
+  EXPECT_EQ(world.notify().size(), 1U) << "it may have b";
+  const auto ticket = world.queue().replace(*world.job("holds"), {});
+  ASSERT_EQ(ticket.verdict().nodes.at(0).name, "b");
+  EXPECT_TRUE(world.ask("waits").nodes.empty());
+}
+
+TEST(PoolQueue, ADrainedNodeIsGivenAgainWhenTheDrainIsTakenBack) {
+  PoolQueueWorld world;
+  auto node = test::make_node("a");
+  node.metadata.annotations[api::kDrain] = "";
+  world.put(node);
+  world.put(make_queued_job("job", 1));
+  EXPECT_TRUE(world.take("job").nodes.empty());
+  node.metadata.annotations.clear();
+  world.put(node);
+  EXPECT_EQ(world.notify().size(), 1U);
+  EXPECT_EQ(world.take("job").nodes.size(), 1U);
+}
+
 // After any changes, the queue gives the same answers as one that reads everything again.
 RC_GTEST_PROP(PoolQueue, WorkingInChangesIsAsGoodAsBeginningAnew, ()) {
   PoolQueueWorld world;
