@@ -23,7 +23,7 @@ FULL_JOB_STATUS = {
     "master": "job-7-0.job-7",
     "explanation": {"request": "a1", "time": TIME, "text": "text", "wants": "6 slices", "sooner": ["text"],
                     "pool": {"name": "lab", "nodes": 16, "unsuited": 1, "notReady": 1, "cordoned": 1, "tainted": 1, "leased": 9,
-                             "foreign": 1, "free": 2, "gpus": {"total": 8, "free": 1}, "slices": {"total": 80, "free": 7},
+                             "foreign": 1, "spare": 1, "free": 2, "gpus": {"total": 8, "free": 1}, "slices": {"total": 80, "free": 7},
                              "why": ["text"]},
                     "ahead": {"jobs": 5, "gpus": 11, "slices": 3, "higherPriority": 3, "yours": ["bert"]},
                     "start": {"from": TIME, "to": TIME, "latest": TIME, "basis": "Mixed", "samples": 34, "withoutDeadline": 1}},
@@ -43,10 +43,11 @@ FULL_SWEEP_STATUS = {
 
 FULL_POOL_STATUS = {
     "observedGeneration": 3, "conditions": [CONDITION],
-    "nodes": {"total": 6, "ready": 5, "unready": 1, "cordoned": 1, "leased": 2, "available": 2},
+    "nodes": {"total": 6, "ready": 5, "unready": 1, "cordoned": 1, "leased": 2, "available": 2, "spare": 1},
     "gpus": {"total": 48, "leased": 16, "available": 16,
              "models": [{"model": "NVIDIA-H100-80GB-HBM3", "count": 48, "memory": "80Gi"}]},
-    "slices": {"total": 480, "free": 160}, "jobs": {"queued": 4, "running": 1}, "excluded": [{"name": "nz", "reason": "text"}]}
+    "slices": {"total": 480, "free": 160}, "jobs": {"queued": 4, "running": 1}, "excluded": [{"name": "nz", "reason": "text"}],
+    "draining": [{"node": "na", "waitsFor": "ns/job", "deadline": TIME, "problem": "text"}]}
 
 FULL_NODE_STATUS = {
     "pluginVersion": "0.1.0", "driverVersion": "550.54.15", "cudaVersion": "12.4", "message": "text",

@@ -31,6 +31,7 @@ struct ExplainedPool {
   std::int64_t tainted = 0;  // with taints that the job does not tolerate, or not yet marked for the pool
   std::int64_t leased = 0;   // by jobs; in a sharing pool, without room for a worker
   std::int64_t foreign = 0;  // without room, because of pods of others
+  std::int64_t spare = 0;    // free, and kept so by spec.spares of the pool
   std::int64_t free = 0;     // with room for a worker
   base::Boxed<ExplainedUnits> gpus;
   base::Boxed<ExplainedUnits> slices;
@@ -93,11 +94,19 @@ struct Schema<api::ExplainedUnits> {
 template <>
 struct Schema<api::ExplainedPool> {
   using T = api::ExplainedPool;
-  static constexpr auto fields = std::array{
-      field<&T::name>("name"),          field<&T::nodes>("nodes"),       field<&T::unsuited>("unsuited"),
-      field<&T::not_ready>("notReady"), field<&T::cordoned>("cordoned"), field<&T::tainted>("tainted"),
-      field<&T::leased>("leased"),      field<&T::foreign>("foreign"),   field<&T::free>("free"),
-      field<&T::gpus>("gpus"),          field<&T::slices>("slices"),     field<&T::why>("why")};
+  static constexpr auto fields = std::array{field<&T::name>("name"),
+                                            field<&T::nodes>("nodes"),
+                                            field<&T::unsuited>("unsuited"),
+                                            field<&T::not_ready>("notReady"),
+                                            field<&T::cordoned>("cordoned"),
+                                            field<&T::tainted>("tainted"),
+                                            field<&T::leased>("leased"),
+                                            field<&T::foreign>("foreign"),
+                                            field<&T::spare>("spare"),
+                                            field<&T::free>("free"),
+                                            field<&T::gpus>("gpus"),
+                                            field<&T::slices>("slices"),
+                                            field<&T::why>("why")};
 };
 template <>
 struct Schema<api::ExplainedQueue> {

@@ -83,7 +83,8 @@ struct PoolNodeCounts {
   std::int64_t unready = 0;
   std::int64_t cordoned = 0;  // or with kDrain
   std::int64_t leased = 0;
-  std::int64_t available = 0;  // nodes that are ready, not cordoned, drained or leased, and have GPUs
+  std::int64_t available = 0;  // nodes that are ready, not cordoned, drained, leased or spare, and have GPUs
+  std::int64_t spare = 0;      // free nodes that spec.spares keeps; only with it
   bool operator==(const PoolNodeCounts&) const = default;
 };
 
@@ -204,7 +205,8 @@ struct Schema<api::PoolNodeCounts> {
   using T = api::PoolNodeCounts;
   static constexpr auto fields = std::array{field<&T::total>("total"),     field<&T::ready>("ready"),
                                             field<&T::unready>("unready"), field<&T::cordoned>("cordoned"),
-                                            field<&T::leased>("leased"),   field<&T::available>("available")};
+                                            field<&T::leased>("leased"),   field<&T::available>("available"),
+                                            field<&T::spare>("spare")};
 };
 template <>
 struct Schema<api::PoolGpuModel> {

@@ -90,6 +90,7 @@ Json to_json(const base::Boxed<ExplainedPool>& pool) {
                         {"tainted", number_or_null(pool->tainted)},
                         {"leased", pool->leased},
                         {"foreign", number_or_null(pool->foreign)},
+                        {"spare", number_or_null(pool->spare)},
                         {"free", pool->free},
                         {"gpus", to_json(pool->gpus)},
                         {"slices", to_json(pool->slices)},
@@ -288,17 +289,14 @@ std::string status_update(const ObjectMeta& metadata, const GpuPoolStatus& statu
   for (const auto& node : status.excluded) excluded.push_back({{"name", node.name}, {"reason", node.reason}});
   Json slices = nullptr;
   if (status.slices) slices = {{"total", status.slices->total}, {"free", status.slices->free}};
-  const auto& nodes = status.nodes;
+  const auto& counts = status.nodes;
+  Json nodes = {{"total", counts.total},       {"ready", counts.ready},   {"unready", counts.unready},
+                {"cordoned", counts.cordoned}, {"leased", counts.leased}, {"available", counts.available}};
+  if (counts.spare > 0) nodes["spare"] = counts.spare;
   return update(GpuPool::kType, metadata,
                 {{"observedGeneration", status.observed_generation},
                  {"conditions", to_json(status.conditions)},
-                 {"nodes",
-                  {{"total", nodes.total},
-                   {"ready", nodes.ready},
-                   {"unready", nodes.unready},
-                   {"cordoned", nodes.cordoned},
-                   {"leased", nodes.leased},
-                   {"available", nodes.available}}},
+                 {"nodes", nodes},
                  {"gpus",
                   {{"total", status.gpus.total},
                    {"leased", status.gpus.leased},

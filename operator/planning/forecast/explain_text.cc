@@ -18,11 +18,12 @@ std::string counted(std::int64_t number, const std::string& what) {
 
 std::string pool_line(const api::ExplainedPool& pool) {
   std::vector<std::string> states;
-  const auto add = [&](std::int64_t number, const char* what) {
+  const auto add = [&](std::int64_t number, const std::string& what) {
     if (number > 0) states.push_back(std::to_string(number) + " " + what);
   };
   add(pool.leased, "leased");
   add(pool.free, "free");
+  add(pool.spare, "kept as " + std::string(pool.spare == 1 ? "spare" : "spares"));
   add(pool.not_ready, "not ready");
   add(pool.cordoned, "cordoned or drained");
   add(pool.tainted, "tainted");

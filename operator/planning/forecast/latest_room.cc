@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "planning/nodes/near_groups.h"
+#include "planning/queue/spare_nodes.h"
 #include "planning/slices/choose_slices.h"
 #include "planning/slices/free_slices.h"
 
@@ -48,6 +49,7 @@ LatestRoom::LatestRoom(const QueueSnapshot& queue, const WaitingLine::Entry& ent
     read_shared(queue, entry, drained);
   } else {
     read_whole(queue, entry.demand());
+    read_spares(queue);
   }
   std::set<std::int64_t> rooms;
   std::size_t nodes = 0;
@@ -79,6 +81,16 @@ void LatestRoom::read_whole(const QueueSnapshot& queue, const Demand& demand) {
     groups[{model, near[i]}].push_back({i, node.leased ? 0 : slots, slots});
   }
   for (auto& [key, group] : groups) groups_.push_back(std::move(group));
+}
+
+// A named job waits until other nodes can be the spares, and reserves these. So it meets all jobs.
+void LatestRoom::read_spares(const QueueSnapshot& queue) {
+  spares_ = count_of_spares(*queue.pool);
+  if (spares_ == 0) return;
+  for (const auto& node : queue.nodes)
+    may_be_spare_.push_back(may_be_spare(node, queue.pool->spec.gpus) ? &node : nullptr);
+  if (!named_) return;
+  for (std::size_t i = 0; i < uses_.size(); ++i) uses_[i] = reserves_[i] = may_be_spare_[i] != nullptr;
 }
 
 void LatestRoom::read_shared(const QueueSnapshot& queue, const WaitingLine::Entry& entry,
@@ -125,11 +137,43 @@ bool LatestRoom::fits_in(std::vector<std::int64_t> rooms, std::size_t others) co
   return false;
 }
 
+std::vector<bool> LatestRoom::spares_when(const std::vector<bool>& left) const {
+  auto free = may_be_spare_;
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    if (!left[i]) free[i] = nullptr;
+  }
+  return spares_among(free, spares_);
+}
+
+// For a named job: whether other nodes can be the spares besides its own.
+bool LatestRoom::leaves_spares(const std::vector<bool>& left) const {
+  auto others = left;
+  for (const auto& group : groups_) {
+    for (const auto& place : group) others[place.node] = false;
+  }
+  // As many, and as many without taints, as if it took none.
+  const auto with = spares_when(left);
+  const auto without = spares_when(others);
+  const auto count = [&](const std::vector<bool>& spare, bool untainted) {
+    std::int64_t found = 0;
+    for (std::size_t i = 0; i < spare.size(); ++i) {
+      if (spare[i] && (!untainted || may_be_spare_[i]->foreign_taints.empty())) ++found;
+    }
+    return found;
+  };
+  return count(without, false) >= count(with, false) && count(without, true) >= count(with, true);
+}
+
 bool LatestRoom::fits(const std::vector<bool>& left, std::size_t others) const {
+  if (spares_ > 0 && named_ && !leaves_spares(left)) return false;
+  const auto spare = spares_ > 0 && !named_ ? spares_when(left) : std::vector<bool>();
   return std::ranges::any_of(groups_, [&](const Group& group) {
     std::vector<std::int64_t> rooms;
     rooms.reserve(group.size());
-    for (const auto& place : group) rooms.push_back(left[place.node] ? place.when_left : place.now);
+    for (const auto& place : group) {
+      if (!spare.empty() && spare[place.node]) continue;
+      rooms.push_back(left[place.node] ? place.when_left : place.now);
+    }
     return fits_in(std::move(rooms), others);
   });
 }

@@ -17,7 +17,8 @@ class LatestRoom {
              const std::vector<SharedNode>& drained);
 
   // True if the job fits when these nodes have been left by the jobs that hold them now (others are as they
-  // are now), and other jobs hold any `others` of the nodes as a whole, whichever these are.
+  // are now), and other jobs hold any `others` of the nodes as a whole, whichever these are. A pool's spares
+  // are left free.
   bool fits(const std::vector<bool>& left, std::size_t others) const;
   // The same if no job holds anything.
   bool ever() const;
@@ -41,8 +42,12 @@ class LatestRoom {
   void read_whole(const QueueSnapshot& queue, const Demand& demand);
   void read_shared(const QueueSnapshot& queue, const WaitingLine::Entry& entry,
                    const std::vector<SharedNode>& drained);
+  void read_spares(const QueueSnapshot& queue);
   static bool share_one(const std::vector<bool>& a, const std::vector<bool>& b);
   bool fits_in(std::vector<std::int64_t> rooms, std::size_t others) const;
+  // Which nodes are spares when these have been left.
+  std::vector<bool> spares_when(const std::vector<bool>& left) const;
+  bool leaves_spares(const std::vector<bool>& left) const;
 
   std::int64_t workers_;
   bool shared_;
@@ -52,6 +57,9 @@ class LatestRoom {
   std::vector<Group> groups_;
   std::vector<bool> uses_;      // by index of the node
   std::vector<bool> reserves_;  // the same; contains uses_
+  std::int64_t spares_ = 0;     // that the pool keeps
+  // By index: the node if it may be a spare, else null. Only with spares.
+  std::vector<const PoolNode*> may_be_spare_;
 };
 
 }  // namespace gpupool::planning

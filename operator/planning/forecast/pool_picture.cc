@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "planning/queue/spare_nodes.h"
 #include "planning/slices/choose_slices.h"
 #include "planning/slices/free_slices.h"
 #include "planning/slices/slice_size.h"
@@ -15,7 +16,7 @@ namespace {
 constexpr std::size_t kMostExamples = 3;
 constexpr std::size_t kMostNames = 3;
 
-enum class NodeState { kUnsuited, kNotReady, kCordoned, kTainted, kLeased, kForeign, kFree };
+enum class NodeState { kUnsuited, kNotReady, kCordoned, kTainted, kLeased, kForeign, kSpare, kFree };
 
 struct NodeView {
   NodeState state;
@@ -64,7 +65,8 @@ class Painter {
   void count(const PoolNode& node, const NodeView& view) {
     ++picture_.nodes;
     ++*counter(view.state);
-    const bool other = view.state != NodeState::kFree && view.state != NodeState::kLeased;
+    const bool other =
+        view.state != NodeState::kFree && view.state != NodeState::kLeased && view.state != NodeState::kSpare;
     if (!other || picture_.why.size() == kMostExamples || !shown_.insert(view.state).second) return;
     picture_.why.push_back(node.name + " " + view.why);
   }
@@ -92,6 +94,8 @@ class Painter {
         return &picture_.leased;
       case NodeState::kForeign:
         return &picture_.foreign;
+      case NodeState::kSpare:
+        return &picture_.spare;
       case NodeState::kFree:
         break;
     }
@@ -103,7 +107,8 @@ class Painter {
 };
 
 bool is_open(NodeState state) {
-  return state == NodeState::kLeased || state == NodeState::kForeign || state == NodeState::kFree;
+  return state == NodeState::kLeased || state == NodeState::kForeign || state == NodeState::kSpare ||
+         state == NodeState::kFree;
 }
 
 }  // namespace
@@ -115,10 +120,14 @@ api::ExplainedPool picture_of(const QueueSnapshot& queue) {
   auto need = spec.sharing ? need_of(queue.entry().job()->spec, spec.rents_gpus()) : SliceNeed();
   need.requests = demand.needs.requests;
   auto& picture = painter.picture();
-  for (const auto& node : queue.nodes) {
-    const auto view = state_of(node, demand, *queue.pool);
+  const auto spare = spares_now(queue.nodes, *queue.pool);
+  for (std::size_t i = 0; i < queue.nodes.size(); ++i) {
+    const auto& node = queue.nodes[i];
+    auto view = state_of(node, demand, *queue.pool);
+    if (view.state == NodeState::kFree && spare[i]) view.state = NodeState::kSpare;
     painter.count(node, view);
-    if (is_open(view.state)) painter.count_units(picture.gpus, node.gpus, node.leased ? 0 : node.gpus);
+    const bool free = !node.leased && !spare[i];
+    if (is_open(view.state)) painter.count_units(picture.gpus, node.gpus, free ? node.gpus : 0);
   }
   for (const auto& node : queue.shared) {
     const auto view = state_of(node, emptied(node, false), demand, need);

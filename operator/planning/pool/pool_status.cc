@@ -8,6 +8,7 @@
 #include "base/quantity.h"
 #include "planning/nodes/pool_validation.h"
 #include "planning/pool/pool_readiness.h"
+#include "planning/queue/spare_nodes.h"
 
 namespace gpupool::planning {
 namespace {
@@ -26,10 +27,13 @@ std::string name_some(const std::vector<std::string>& names) {
 
 // Returns the number of nodes with GPUs that the pool may use, also of those that are held or not ready.
 std::int64_t count_nodes(api::GpuPoolStatus& status, const std::vector<PoolNode>& nodes,
-                         const api::PoolGpus& wanted) {
+                         const api::GpuPool& pool) {
+  const auto& wanted = pool.spec.gpus;
   std::int64_t usable = 0;
   std::map<std::string, api::PoolGpuModel> models;
-  for (const auto& node : nodes) {
+  const auto spare = spares_now(nodes, pool);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto& node = nodes[i];
     ++status.nodes.total;
     ++(node.ready ? status.nodes.ready : status.nodes.unready);
     if (node.cordoned || node.draining) ++status.nodes.cordoned;
@@ -44,7 +48,9 @@ std::int64_t count_nodes(api::GpuPoolStatus& status, const std::vector<PoolNode>
       status.excluded.push_back({node.name, std::move(held)});
     status.gpus.total += node.all_gpus();
     if (node.leased) status.gpus.leased += node.gpus;
-    if (node.usable() && !node.leased && node.foreign_taints.empty()) {
+    if (spare[i]) {
+      ++status.nodes.spare;
+    } else if (node.usable() && !node.leased && node.foreign_taints.empty()) {
       ++status.nodes.available;
       status.gpus.available += node.gpus;
     }
@@ -174,7 +180,7 @@ api::GpuPoolStatus make_pool_status(const api::GpuPool& pool, const Members& mem
                                     const std::vector<PoolNode>& nodes, const PoolJobs& jobs,
                                     base::WallTime now) {
   auto status = begin_status(pool, members);
-  const auto usable = count_nodes(status, nodes, pool.spec.gpus);
+  const auto usable = count_nodes(status, nodes, pool);
   return finish_status(std::move(status), pool, members, usable, jobs, now);
 }
 

@@ -52,6 +52,14 @@ std::vector<bool> spares_among(const std::vector<const PoolNode*>& nodes, std::i
   return spare;
 }
 
+std::vector<bool> spares_now(const std::vector<PoolNode>& nodes, const api::GpuPool& pool) {
+  std::vector<const PoolNode*> free(nodes.size());
+  std::ranges::transform(nodes, free.begin(), [&](const PoolNode& node) {
+    return !node.leased && may_be_spare(node, pool.spec.gpus) ? &node : nullptr;
+  });
+  return spares_among(free, count_of_spares(pool));
+}
+
 std::string besides_spares(std::int64_t count) {
   if (count == 0) return {};
   return ", besides the " + spare_nodes(count) + " that spec.spares of the pool keeps free";

@@ -26,6 +26,9 @@ bool may_be_spare(const PoolNode& node, const api::PoolGpus& wanted);
 // Returns for each node whether it is a spare. nodes: in order of name; null: it cannot be one.
 std::vector<bool> spares_among(const std::vector<const PoolNode*>& nodes, std::int64_t count);
 
+// The same for all nodes of a pool, as they are now.
+std::vector<bool> spares_now(const std::vector<PoolNode>& nodes, const api::GpuPool& pool);
+
 // Returns ", besides the 2 spare nodes that spec.spares of the pool keeps free"; empty for 0.
 std::string besides_spares(std::int64_t count);
 

@@ -101,6 +101,29 @@ TEST_F(Explain, TellsThatANodeIsDrained) {
   EXPECT_GE(answer.start->latest, at(7200));
 }
 
+TEST_F(Explain, PromisesNoSpare) {
+  auto pool = test::make_pool();
+  pool.spec.spares.emplace().nodes = 1;
+  auto nodes = lab_.nodes;
+  lab_ = SnapshotBuilder(pool);
+  lab_.nodes = std::move(nodes);
+  lab_.hold(make_waiting("one", 1, 7200), {"a"});
+  lab_.hold(make_waiting("two", 1, 5400), {"b"});
+  lab_.hold(make_waiting("three", 1, 9000), {"c"});
+  job_.spec.gpus = 1;
+  auto answer = ask_in_line();
+  EXPECT_EQ(answer.pool->spare, 1);
+  EXPECT_EQ(answer.pool->free, 0);
+  EXPECT_EQ(answer.pool->gpus, (api::ExplainedUnits{4, 0}));
+  EXPECT_THAT(answer.text, HasSubstr("4 nodes: 3 leased, 1 kept as spare; 0 of 4 GPUs free"));
+  EXPECT_EQ(answer.start->from, at(5400)) << "when two ends; not at once, on d";
+  job_.spec.gpus = 2;
+  answer = ask_in_line();
+  EXPECT_EQ(answer.start->from, at(7200));
+  EXPECT_GE(answer.start->latest, at(7200));
+  EXPECT_THAT(answer.sooner, IsEmpty());
+}
+
 TEST_F(Explain, TellsWhatWouldStartNow) {
   lab_.hold(make_waiting("one", 1), {"a"});
   lab_.hold(make_waiting("two", 1), {"b"});

@@ -36,6 +36,7 @@ api::GpuJob random_waiting(const std::string& name, bool sharing, bool alike) {
   if (sharing) job.spec.slice.emplace().count = pick_from(1, 10);
   if (!alike && !sharing && pick_from(0, 3) == 0)
     job = test::with_template(job, R"("nodeSelector":{"zone":"b"})");
+  if (!alike && !sharing && pick_from(0, 5) == 0) job.spec.nodes = {"n" + std::to_string(pick_from(0, 4))};
   return job;
 }
 
@@ -52,6 +53,7 @@ std::vector<std::string> pick_nodes(std::vector<std::string>& free, std::size_t 
 Replay random_replay(bool sharing, bool alike) {
   auto pool = sharing ? test::make_sharing_pool() : test::make_pool();
   pool.spec.gpus.homogeneous = !sharing && pick_from(0, 1) == 1;
+  if (!sharing) pool.spec.spares.emplace().nodes = pick_from(0, 2);
   test::SnapshotBuilder builder(pool);
   std::vector<std::string> free;
   const auto nodes = pick_from(1, 5);

@@ -7,6 +7,7 @@
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
+#include "api/v1alpha1/status_json.h"
 #include "tests/unit/planning/builders.h"
 
 namespace gpupool::planning {
@@ -78,12 +79,12 @@ TEST_F(SharedStatus, SaysWhichGpusAreLeftOut) {
 
 class ExclusiveReadiness : public testing::Test {
  protected:
-  api::Condition ready() const {
+  api::GpuPoolStatus status() const {
     std::vector<PoolNode> nodes;
     for (const auto& node : nodes_) nodes.push_back(describe_node(node, pool_.spec.gpus.resource_name));
-    const auto status = make_pool_status(pool_, members_, nodes, {}, test::at(0));
-    return *api::find_condition(status.conditions, "Ready");
+    return make_pool_status(pool_, members_, nodes, {}, test::at(0));
   }
+  api::Condition ready() const { return *api::find_condition(status().conditions, "Ready"); }
   std::string why() const { return ready().status == "False" ? ready().message.string() : "ready"; }
 
   api::GpuPool pool_ = test::make_pool();
@@ -97,6 +98,25 @@ TEST_F(ExclusiveReadiness, CountsNodes) {
   nodes_.push_back(test::make_node("b", 0));
   EXPECT_EQ(ready().message, "2 nodes");
   EXPECT_EQ(ready().status, "True");
+}
+
+TEST_F(ExclusiveReadiness, CountsSparesApart) {
+  for (const auto* name : {"a", "b", "c"}) nodes_.push_back(test::make_node(name, 2));
+  pool_.spec.spares.emplace().nodes = 1;
+  auto counted = status();
+  EXPECT_EQ(counted.nodes.spare, 1);
+  EXPECT_EQ(counted.nodes.available, 2);
+  EXPECT_EQ(counted.gpus.available, 4);
+  nodes_[2].spec.unschedulable = true;
+  nodes_[1].metadata.annotations[api::kDrain] = "";
+  counted = status();
+  EXPECT_EQ(counted.nodes.spare, 1) << "a";
+  EXPECT_EQ(counted.nodes.available, 0);
+  EXPECT_EQ(counted.nodes.cordoned, 2);
+  pool_.spec.spares.reset();
+  EXPECT_EQ(status().nodes.spare, 0);
+  EXPECT_EQ(status().nodes.available, 1);
+  EXPECT_EQ(api::status_update(pool_.metadata, status()).find("spare"), std::string::npos);
 }
 
 TEST_F(ExclusiveReadiness, NeedsANodeThatItsSelectorMatches) {
