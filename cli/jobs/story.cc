@@ -9,6 +9,7 @@
 #include "base/rfc3339.h"
 #include "command/duration.h"
 #include "jobs/data_story.h"
+#include "jobs/progress_story.h"
 #include "jobs/worker_pods.h"
 #include "objects/phase.h"
 #include "screen/fields.h"
@@ -157,10 +158,11 @@ std::string story_text(const Story& story, base::WallTime now, const screen::Ter
   }
   add_field(all, "Nodes", plain_text(nodes_of(job)));
   add_field(all, "Attempts", attempts_of(job));
+  add_field(all, "Checkpoint", checkpoint_text(job, now));
   add_field(all, "Retry of", plain_text(job.metadata.annotation("gpupool.dev/retry-of")));
-  for (const std::string& part :
-       {source_text(job, terminal), results_text(job, terminal), workers_table(story, now, terminal),
-        conditions_table(job, now, terminal), events_table(story, now, terminal)}) {
+  for (const std::string& part : {source_text(job, terminal), results_text(job, terminal),
+                                  history_text(job, now, terminal), workers_table(story, now, terminal),
+                                  conditions_table(job, now, terminal), events_table(story, now, terminal)}) {
     if (!part.empty()) all += "\n" + part;
   }
   return all;

@@ -43,15 +43,41 @@ bool ends_job(const api::Lease& lease) {
          lease.outcome == outcome::kDeleted;
 }
 
-// Which attempt the write ends; nothing if none.
-std::optional<std::int64_t> ended_attempt(const api::GpuJobStatus& before, const api::GpuJobStatus& after) {
-  if (!before.lease || !after.lease || before.lease->state == state::kReleasing) return std::nullopt;
-  const bool ends = after.lease->state == state::kReleasing || after.lease->id != before.lease->id;
-  const auto attempt = before.lease->attempt;
-  // Not if no worker of it can have started, or if its end is written already.
-  if (!ends || after.attempts != attempt + 1 || before.lease->state == state::kRestarting)
-    return std::nullopt;
-  return attempt;
+bool writes_end(const api::GpuJobStatus& before, const api::GpuJobStatus& after) {
+  if (!before.lease || !after.lease || before.lease->state == state::kReleasing || ends_job(*after.lease))
+    return false;
+  return after.lease->state == state::kReleasing || after.lease->id != before.lease->id;
+}
+
+void add_end(const Observation& seen, api::GpuJobStatus& after) {
+  const auto& before = *seen.job.status.lease;
+  if (after.attempts != before.attempt + 1) return;  // no worker of it can have started
+  if (!after.progress) after.progress.emplace();
+  api::AttemptEnd end;
+  end.attempt = before.attempt;
+  end.cause = after.reason;
+  end.nodes = shortened(summarize_nodes(before.nodes));
+  if (after.lease->state != state::kReleasing) end.left = nodes_left(before, *after.lease);
+  end.at = seen.now;
+  if (after.progress->checkpoint) end.from_step = after.progress->checkpoint->step;
+  // Until its workers have told more: all that it did is repeated.
+  if (before.state == state::kRunning && before.since) {
+    end.repeated_seconds = std::max<std::int64_t>(
+        0, std::chrono::duration_cast<std::chrono::seconds>(seen.now - *before.since).count());
+  }
+  after.progress->history.push_back(std::move(end));
+  bound_history(after.progress->history);
+}
+
+// A node is left before the next attempt could begin. If it is lost, the crash that came before followed from
+// that.
+void add_nodes_left(const Observation& seen, api::GpuJobStatus& after) {
+  auto* end = end_of(after, after.attempts - 1);
+  const auto left = nodes_left(*seen.job.status.lease, *after.lease);
+  if (end == nullptr || left.empty() || after.lease->state == state::kReleasing) return;
+  if (after.reason == reason::kNodeLost) end->cause = after.reason;
+  end->left = shortened(end->left + (end->left.empty() ? "" : ",") + left);
+  bound_history(after.progress->history);
 }
 
 }  // namespace
@@ -76,29 +102,12 @@ void bound_history(std::vector<api::AttemptEnd>& history) {
 
 Step record_end(const Observation& seen, Step step) {
   auto* write = std::get_if<step::WriteStatus>(&step);
-  if (write == nullptr) return step;
-  const auto& before = seen.job.status;
-  auto& after = write->status;
-  const auto attempt = ended_attempt(before, after);
-  if (!attempt) return step;
-  const bool first = !after.progress || after.progress->history.empty();
-  if (ends_job(*after.lease) && first) return step;
-  if (!after.progress) after.progress.emplace();
-  api::AttemptEnd end;
-  end.attempt = *attempt;
-  end.cause = after.reason;
-  end.nodes = shortened(summarize_nodes(before.lease->nodes));
-  if (!ends_job(*after.lease) && after.lease->state != state::kReleasing)
-    end.left = nodes_left(*before.lease, *after.lease);
-  end.at = seen.now;
-  if (after.progress->checkpoint) end.from_step = after.progress->checkpoint->step;
-  // Until its workers have told more: all that it did is repeated.
-  if (before.lease->state == state::kRunning && before.lease->since && !ends_job(*after.lease)) {
-    end.repeated_seconds = std::max<std::int64_t>(
-        0, std::chrono::duration_cast<std::chrono::seconds>(seen.now - *before.lease->since).count());
+  if (write == nullptr || !writes_end(seen.job.status, write->status)) return step;
+  if (seen.job.status.lease->state == state::kRestarting) {
+    add_nodes_left(seen, write->status);
+  } else {
+    add_end(seen, write->status);
   }
-  after.progress->history.push_back(std::move(end));
-  bound_history(after.progress->history);
   return step;
 }
 

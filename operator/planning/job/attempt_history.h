@@ -11,8 +11,7 @@
 namespace gpupool::planning {
 
 // Adds an entry to a step that writes the end of an attempt after which the job goes on; leaves any other
-// step as it is. The end of the last attempt is added only if others came before it. Costs no write of its
-// own.
+// step as it is. The end of the job is no entry. Costs no write of its own.
 //
 // REQUIRES: `step` was planned for `seen`.
 Step record_end(const Observation& seen, Step step);

@@ -179,5 +179,28 @@ TEST_P(Finished, BeforeTheNoticeOfADrainOfAllNodesIsASuccess) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Finished, testing::Combine(testing::Values(1, 2), testing::Bool()));
 
+// The other ranks crash when a node is cut off, before it counts as lost.
+TEST(History, ACrashThatFollowsFromALostNodeIsTheLoss) {
+  World world = yielding(2, Ending::kNever);
+  ASSERT_TRUE(world.run([&] { return world.running(); }));
+  world.lose_node("b");
+  world.ending = [](std::int64_t attempt, std::int64_t rank) {
+    return attempt == 0 && rank == 0 ? Ending::kCrash : Ending::kSuccess;
+  };
+  ASSERT_TRUE(world.run([&] { return world.job.status.phase == phase::kRestarting; }));
+  EXPECT_EQ(world.job.status.progress->history.back().cause, reason::kWorkerFailed);
+  world.nodes["c"] = world.nodes["a"];
+  world.nodes["c"].metadata.name = "c";
+  world.nodes["c"].metadata.uid = "uid-c";
+  world.nodes["c"].metadata.labels.erase(api::kNodeLeaseLabel);
+  world.nodes["c"].spec.taints.clear();
+  world.now += std::chrono::seconds(31);
+  ASSERT_TRUE(world.run([&] { return world.job.status.attempts == 2; }));
+  ASSERT_EQ(world.job.status.progress->history.size(), 1U);
+  EXPECT_EQ(world.job.status.progress->history.back().cause, reason::kNodeLost);
+  EXPECT_EQ(world.job.status.progress->history.back().left, "b");
+  EXPECT_EQ(world.job.status.failures, 0);
+}
+
 }  // namespace
 }  // namespace gpupool::planning

@@ -48,7 +48,7 @@ void expect_moved_once(const World& world) {
   EXPECT_EQ(status.failures, 0);
   EXPECT_THAT(world.broken, IsEmpty());
   ASSERT_TRUE(status.progress);
-  ASSERT_EQ(status.progress->history.size(), 2U);
+  ASSERT_EQ(status.progress->history.size(), 1U);
   const auto& first = status.progress->history.front();
   EXPECT_EQ(first.attempt, 0);
   EXPECT_EQ(first.cause, reason::kDraining);
