@@ -64,7 +64,7 @@ class ExampleTest(CheckpointCase):
 
         with PodWatch(self.lab.kubeconfig, self.namespace) as pods:
             job = self.start("interrupted")
-            first = job.wait_phase("Running") and job.nodes()
+            first = job.wait_phase("Running", limit=120) and job.nodes()
             self.wait_step_above(job, 0)
             self.drain(first[0])
             told = self.check_step(self.wait_attempt(job, 2), 0)
@@ -103,7 +103,7 @@ class EvictionTest(CheckpointCase):
         script = COUNT.replace("LAST", "300")
         job = self.submit(name, container=shell(script), gpus=gpus, backoffLimit=0,
                           checkpoint={"claimName": "checkpoints", "graceSeconds": 20, **checkpoint})
-        job.wait_phase("Running")
+        job.wait_phase("Running", limit=120)
         return job
 
     def read(self, job, rank, name):
