@@ -31,7 +31,7 @@ class Histogram {
 
 // The metrics of the process. main creates one and passes it by reference. Thread-safe. Two calls with the
 // same name and labels return the same handle.
-// REQUIRES: each label has few values; never the name of an object.
+// REQUIRES: each label has few values; never the name of an object that tenants create.
 class Metrics {
  public:
   Metrics();

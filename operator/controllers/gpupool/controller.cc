@@ -12,7 +12,7 @@ using runtime::Priority;
 
 GpuPoolController::GpuPoolController(const Setup& setup, PoolQueue& pool_queue)
     : caches_(setup.caches),
-      reconciler_(setup.client, pool_queue, setup.clock),
+      reconciler_(setup.client, pool_queue, setup.clock, setup.metrics),
       controller_({"gpupool", "GpuPool", 1, std::chrono::seconds(30)}, reconciler_, setup.clock,
                   setup.metrics, setup.log) {
   caches_.jobs.on_change([this](const Change<api::GpuJob>& change) { on_job(change); });

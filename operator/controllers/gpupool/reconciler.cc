@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/gpupool/reconciler.h"
 
+#include <utility>
+#include <vector>
+
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/status_json.h"
 #include "controllers/cluster/finalizer_patch.h"
+#include "planning/pool/draining_nodes.h"
 #include "planning/pool/pool_status.h"
 
 namespace gpupool::controllers {
@@ -12,10 +16,19 @@ namespace {
 // How old counts in a status may be. A thousand jobs that start together then cost a few writes.
 constexpr auto kCountInterval = std::chrono::seconds(1);
 
+planning::Drains drains_in(const PoolView& view) {
+  std::vector<const planning::PoolNode*> nodes;
+  nodes.reserve(view.nodes.size() + view.shared.size());
+  for (const auto& node : view.nodes) nodes.push_back(&node);
+  for (const auto& node : view.shared) nodes.push_back(&node.node);
+  return planning::drains_of(nodes, view.to_leave);
+}
+
 }  // namespace
 
-GpuPoolReconciler::GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock)
-    : client_(client), queue_(queue), clock_(clock), counts_(kCountInterval, clock) {}
+GpuPoolReconciler::GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock,
+                                     base::Metrics& metrics)
+    : client_(client), queue_(queue), clock_(clock), counts_(kCountInterval, clock), metrics_(metrics) {}
 
 base::Result<void> GpuPoolReconciler::set_finalizer(const api::GpuPool& pool, bool wanted,
                                                     std::stop_token stop) {
@@ -34,7 +47,10 @@ base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey
   if (const auto wait = counts_.until_next(key.name); wait > base::Duration::zero())
     return runtime::Requeue{wait};
   const auto view = queue_.view(key.name);
-  if (!view) return runtime::Requeue{};
+  if (!view) {
+    metrics_.on_drains(key.name, {});
+    return runtime::Requeue{};
+  }
   const auto& pool = *view->pool;
   if (!pool.metadata.deleting()) {
     if (!pool.metadata.has_finalizer(api::kPoolFinalizer)) {
@@ -48,7 +64,9 @@ base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey
     return runtime::Requeue{};
   }
   counts_.done(key.name);
-  const planning::PoolJobs jobs{view->holding, view->waiting};
+  auto drains = drains_in(*view);
+  metrics_.on_drains(key.name, drains);
+  const planning::PoolJobs jobs{view->holding, view->waiting, std::move(drains.nodes)};
   const auto status = pool.spec.sharing
                           ? planning::make_pool_status(pool, view->members, view->shared, jobs, clock_.wall())
                           : planning::make_pool_status(pool, view->members, view->nodes, jobs, clock_.wall());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/pace.h"
+#include "controllers/gpupool/pool_metrics.h"
 #include "controllers/queue/pool_queue.h"
 #include "kube/client.h"
 #include "runtime/controller/reconciler.h"
@@ -12,7 +13,7 @@ namespace gpupool::controllers {
 // a pool that is being deleted until its jobs have given their nodes back. Runs on one reconcile thread.
 class GpuPoolReconciler final : public runtime::Reconciler {
  public:
-  GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock);
+  GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock, base::Metrics& metrics);
   base::Result<runtime::Requeue> reconcile(const api::ObjectKey& key, const base::Log& log,
                                            std::stop_token stop) override;
 
@@ -23,6 +24,7 @@ class GpuPoolReconciler final : public runtime::Reconciler {
   PoolQueue& queue_;
   base::Clock& clock_;
   base::Pace counts_;  // counts of nodes and jobs, by pool
+  PoolMetrics metrics_;
 };
 
 }  // namespace gpupool::controllers

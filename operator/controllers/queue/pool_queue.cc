@@ -340,7 +340,20 @@ std::optional<PoolView> PoolQueue::view(const std::string& pool) {
   work_in_changes();
   auto* const state = find(pool);
   if (newest == nullptr || state == nullptr) return std::nullopt;
-  PoolView view{.pool = newest, .members = state->membership(), .nodes = {}, .shared = {}, .holding = {}};
+  PoolView view{.pool = newest,
+                .members = state->membership(),
+                .nodes = {},
+                .shared = {},
+                .holding = {},
+                .to_leave = {}};
+  for (const auto& [name, member] : state->members()) {
+    if (!member.described.draining) continue;
+    for (const auto& job : caches_.jobs.store().by_index(kByHeldNode, name)) {
+      auto& first = view.to_leave[name];  // always the same one, because a change is a write
+      const auto key = job->metadata.key().to_string();
+      if (first.empty() || key < first) first = key;
+    }
+  }
   if (state->pool()->spec.sharing) {
     for (const auto& [name, node] : state->shared(describer(*state))) view.shared.push_back(node);
   } else {

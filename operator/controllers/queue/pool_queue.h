@@ -29,6 +29,8 @@ struct PoolView {
   std::vector<planning::SharedNode> shared;  // of a sharing pool
   std::int64_t waiting = 0;
   std::vector<std::string> holding;
+  // By node, for nodes with api::kDrain: one of the jobs that hold it.
+  std::map<std::string, std::string> to_leave;
 };
 
 // The queues of all pools. Plans one at a time under a lock, so two jobs never get the same node or the same

@@ -15,7 +15,7 @@ namespace {
 
 namespace calm = api::condition_reason;
 namespace reason = api::reason;
-constexpr std::size_t kMaxExcluded = 50;
+constexpr std::size_t kMaxListed = 50;
 constexpr std::size_t kMaxNamed = 5;
 
 std::string name_some(const std::vector<std::string>& names) {
@@ -141,7 +141,9 @@ api::GpuPoolStatus begin_status(const api::GpuPool& pool, const Members& members
 api::GpuPoolStatus finish_status(api::GpuPoolStatus status, const api::GpuPool& pool, const Members& members,
                                  std::int64_t usable, const PoolJobs& jobs, base::WallTime now) {
   const auto not_ready = why_not_ready(pool, members, usable, status.excluded);
-  if (status.excluded.size() > kMaxExcluded) status.excluded.resize(kMaxExcluded);
+  status.draining = jobs.draining;
+  if (status.excluded.size() > kMaxListed) status.excluded.resize(kMaxListed);
+  if (status.draining.size() > kMaxListed) status.draining.resize(kMaxListed);
   status.jobs = {jobs.queued, static_cast<std::int64_t>(jobs.holding.size())};
 
   const auto set = [&](const std::string& type, bool value, const std::string& why,

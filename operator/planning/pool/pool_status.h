@@ -15,6 +15,7 @@ namespace gpupool::planning {
 struct PoolJobs {
   std::vector<std::string> holding;  // jobs with a lease
   std::int64_t queued = 0;
+  std::vector<api::DrainingNode> draining = {};  // nodes that jobs have to leave (draining_nodes.h)
 };
 
 // Returns the status of an exclusive pool. nodes: its members; `leased` is set on all that are held.

@@ -116,11 +116,12 @@ GpuPoolStatus full_pool_status() {
   GpuPoolStatus status;
   status.observed_generation = 2;
   status.conditions = {{"Ready", "True", 2, at(1), "MembersCounted", "3 nodes"}};
-  status.nodes = {6, 5, 1, 1, 2, 3};
+  status.nodes = {6, 5, 1, 1, 2, 3, 1};
   status.gpus = {12, 4, 8, {{"A", 8, "16Gi"}, {"B", 4, "24Gi"}}};
   status.slices = PoolSliceCounts{40, 13};
   status.jobs = {3, 2};
   status.excluded = {{"n", "GPU memory is below 16Gi"}};
+  status.draining = {{"a", "ns/job", at(3), ""}, {"b", "", std::nullopt, "what is wrong"}};
   return status;
 }
 

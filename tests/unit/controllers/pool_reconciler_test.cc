@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "api/v1alpha1/names.h"
+#include "base/rfc3339.h"
 #include "controllers/gpupool/reconciler.h"
 #include "tests/unit/controllers/server_and_caches.h"
 #include "tests/unit/planning/builders.h"
@@ -10,6 +12,7 @@ namespace gpupool::controllers {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::HasSubstr;
 
 class PoolReconcilerTest : public testing::Test, protected test::ServerAndCaches {
  protected:
@@ -29,7 +32,7 @@ class PoolReconcilerTest : public testing::Test, protected test::ServerAndCaches
 
   api::GpuPool pool_ = test::make_pool();
   PoolQueue queue_{caches_};
-  GpuPoolReconciler reconciler_{client_, queue_, clock_};
+  GpuPoolReconciler reconciler_{client_, queue_, clock_, metrics_};
 };
 
 TEST_F(PoolReconcilerTest, CountsOnceASecondAtMost) {
@@ -48,6 +51,53 @@ TEST_F(PoolReconcilerTest, CountsOnceASecondAtMost) {
   EXPECT_FALSE(reconcile().after);
   see_own_write();
   EXPECT_EQ(pool_.status.nodes.total, 1);
+}
+
+TEST_F(PoolReconcilerTest, TellsWhoIsStillOnADrainedNode) {
+  auto node = test::make_node("a");
+  node.metadata.annotations[api::kDrain] = "2027-01-15T08:00:00Z";
+  has(node);
+  auto job = test::make_job("job");
+  job.spec.pool = pool_.metadata.name;
+  job.status.lease = test::make_lease(job, api::lease_state::kRunning, {"a"});
+  put(caches_.jobs, job);
+  auto other = job;
+  other.metadata.name = "another";
+  other.metadata.uid = "uid-another";
+  put(caches_.jobs, other);
+  transport_.answer(200, "{}");
+  reconcile();
+  see_own_write();
+  ASSERT_EQ(pool_.status.draining.size(), 1U);
+  EXPECT_EQ(pool_.status.draining[0],
+            (api::DrainingNode{"a", "ns/another", base::parse_rfc3339("2027-01-15T08:00:00Z"), ""}));
+  EXPECT_EQ(pool_.status.nodes.cordoned, 1);
+  EXPECT_THAT(metrics_.expose(), HasSubstr(R"(gpupool_pool_nodes_draining{pool="lab"} 1)"));
+  EXPECT_THAT(metrics_.expose(),
+              HasSubstr(R"(gpupool_pool_drain_deadline_timestamp_seconds{pool="lab"} 18)"));
+  clock_.advance(std::chrono::seconds(1));
+  reconcile();
+  EXPECT_EQ(transport_.sent().size(), 1U) << "nothing has changed";
+  vanish(caches_.jobs, "job");
+  vanish(caches_.jobs, "another");
+  clock_.advance(std::chrono::seconds(1));
+  transport_.answer(200, "{}");
+  reconcile();
+  see_own_write();
+  EXPECT_TRUE(pool_.status.draining.empty());
+  EXPECT_THAT(metrics_.expose(), HasSubstr(R"(gpupool_pool_nodes_draining{pool="lab"} 0)"));
+}
+
+TEST_F(PoolReconcilerTest, ThereIsNoMetricWithoutADrainedNodeThatIsHeld) {
+  auto node = test::make_node("a");
+  node.metadata.annotations[api::kDrain] = "soon";
+  has(node);
+  transport_.answer(200, "{}");
+  reconcile();
+  see_own_write();
+  ASSERT_EQ(pool_.status.draining.size(), 1U);
+  EXPECT_THAT(pool_.status.draining[0].problem, HasSubstr("soon"));
+  EXPECT_THAT(metrics_.expose(), testing::Not(HasSubstr("gpupool_pool_")));
 }
 
 }  // namespace
