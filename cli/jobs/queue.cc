@@ -8,6 +8,7 @@
 
 #include "api/v1alpha1/gpu_job.h"
 #include "api/v1alpha1/gpu_pool.h"
+#include "base/rfc3339.h"
 #include "jobs/commands.h"
 #include "objects/job_row.h"
 #include "objects/output.h"
@@ -65,8 +66,19 @@ std::string pool_line(const std::string& name, const api::GpuPoolStatus& status)
     text += ", " + std::to_string(status.slices->free) + " of " + std::to_string(status.slices->total) +
             " slices free";
   }
+  if (status.nodes.spare > 0)
+    text += ", " + std::to_string(status.nodes.spare) + (status.nodes.spare == 1 ? " spare" : " spares");
   return text + ", " + std::to_string(status.jobs.running) + " jobs run, " +
          std::to_string(status.jobs.queued) + " wait\n";
+}
+
+// "node gpu-3 is draining until 2026-11-24T18:00:00Z: nlp/bert holds it"
+std::string draining_line(const api::DrainingNode& node) {
+  auto text = "node " + node.name + " is draining";
+  if (node.deadline) text += " until " + base::to_rfc3339(*node.deadline);
+  if (!node.waits_for.empty()) text += ": " + node.waits_for + " holds it";
+  if (!node.problem.empty()) text += "; " + node.problem;
+  return screen::plain_text(text) + "\n";
 }
 
 class Queue final : public command::Command {
@@ -102,6 +114,7 @@ class Queue final : public command::Command {
         context.out << "gpujob.gpupool.dev/" << screen::plain_text(job.name) << "\n";
     } else {
       context.out << pool_line(screen::plain_text(pool_), pool->status);
+      for (const auto& node : pool->status.draining) context.out << draining_line(node);
       if (!line->whole) {
         context.err << "Only jobs of namespace " << (*session)->ns()
                     << " are shown: you may not list those of all namespaces.\n";

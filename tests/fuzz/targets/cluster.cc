@@ -7,6 +7,7 @@
 #include "planning/nodes/membership.h"
 #include "planning/nodes/node_marks.h"
 #include "planning/nodes/pool_validation.h"
+#include "planning/pool/draining_nodes.h"
 #include "planning/pool/pool_status.h"
 #include "tests/fuzz/property.h"
 #include "tests/support/whole_queue.h"
@@ -81,10 +82,14 @@ Verdicts plan_pool(const Cluster& cluster, const api::GpuPool& pool, const plann
   for (const auto& node : members.nodes) {
     const auto* report = report_of(cluster, *node);
     whole.push_back(planning::describe_node(*node, pool.spec.worker_resource()));
+    whole.back().object = node;
     if (pool.spec.sharing) shared.push_back(planning::describe_shared_node(*node, report, pool, {}));
     planning::wanted_marks(*node, &pool, report, false);
   }
-  const planning::PoolJobs jobs{{}, static_cast<std::int64_t>(cluster.jobs.size())};
+  std::vector<const planning::PoolNode*> nodes;
+  for (const auto& node : whole) nodes.push_back(&node);
+  const planning::PoolJobs jobs{
+      {}, static_cast<std::int64_t>(cluster.jobs.size()), planning::drains_of(nodes, {}).nodes};
   const auto status = pool.spec.sharing ? planning::make_pool_status(pool, members, shared, jobs, kNow)
                                         : planning::make_pool_status(pool, members, whole, jobs, kNow);
   require(gpupool::fuzz::is_json(api::status_update({}, status)), "a pool's status is JSON");

@@ -215,6 +215,21 @@ PLACE   NAMESPACE   NAME    PRIORITY   GPUS       REASON            AGE
   EXPECT_EQ(json.find(R"("place": 4)"), std::string::npos);
 }
 
+TEST(Queue, TellsSparesAndWhoIsOnDrainedNodes) {
+  constexpr char kDrained[] =
+      R"({"metadata":{"name":"lab"},"status":{"nodes":{"total":16,"available":2,"spare":1},"gpus":{"total":32,"available":3},
+"jobs":{"queued":4,"running":9},"draining":[
+{"node":"gpu-3","waitsFor":"nlp/bert","deadline":"2026-11-24T18:00:00Z"},{"node":"gpu-4","problem":"\"soon\" is no\ntime"}]}})";
+  test::PlayedServer server([&](const net::HttpRequest& request) {
+    return test::answer(200, request.target.find("gpupools") == std::string::npos ? kJobTable : kDrained);
+  });
+  EXPECT_THAT(
+      run_command(jobs::make_queue(), "queue lab", &server).out,
+      testing::StartsWith("pool lab: 2 of 16 nodes and 3 of 32 GPUs available, 1 spare, 9 jobs run, 4 wait\n"
+                          "node gpu-3 is draining until 2026-11-24T18:00:00Z: nlp/bert holds it\n"
+                          "node gpu-4 is draining; \"soon\" is no time\nPLACE"));
+}
+
 TEST(Queue, OfOneNamespaceHasNoPlaces) {
   test::PlayedServer server([](const net::HttpRequest& request) {
     if (request.target.find("gpupools") != std::string::npos) return test::answer(200, kPool);
