@@ -64,7 +64,8 @@ class StepNeverFalls(Rule):
 
 class SuccessIsFinal(Rule):
     """Ranks that end with code 0 before anybody told them to stop have done their work, whatever the operator was about to
-    do. On a node that was given up before it told this, the next attempt may have begun."""
+    do. On a node that was given up before it told this, the next attempt may have begun; and who edits a job before the
+    operator knows that its workers run gets the job that he wants now."""
 
     name = "a job whose ranks have all ended well is not run again"
 
@@ -79,7 +80,9 @@ class SuccessIsFinal(Rule):
             yield from self._look_at_pod(change.before, change.after, state)
         elif change.kind == "gpujobs" and change.after and change.after.uid in self._done:
             job = change.after
-            if job.phase in ("Failed", "Suspended", "Queued"):
+            if _begins_anew(job):
+                del self._done[job.uid]
+            elif job.phase in ("Failed", "Suspended", "Queued"):
                 yield f"all ranks of attempt {self._begun.get(job.uid)} of {job.key} ended with code 0, and it is {job.phase}: {job.reason}"
 
     def _look_at_pod(self, before: Pod | None, pod: Pod, state: State) -> Iterator[str]:
@@ -92,12 +95,17 @@ class SuccessIsFinal(Rule):
 
     def _end(self, pod: Pod, state: State) -> None:
         job, well = state.jobs.get(pod.job), self._well.setdefault((pod.job, pod.attempt), set())
-        if not job or job.deleting or job.outcome in ("Failed", "Deleted") or any(name == pod.node for name, _ in job.lost):
+        if not job or _begins_anew(job) or job.outcome == "Failed" or any(name == pod.node for name, _ in job.lost):
             return
         well.add(pod.rank)
         if len(well) == pod.ranks and pod.attempt == self._begun.get(pod.job, pod.attempt):
             self.checked += 1
             self._done[pod.job] = {other.uid for other in state.pods.values() if other.job == pod.job}
+
+
+def _begins_anew(job: Job) -> bool:
+    """Or not at all."""
+    return job.deleting or (job.state == "Releasing" and job.reason == "SpecChanged")
 
 
 class ActiveTimeIsKept(Rule):

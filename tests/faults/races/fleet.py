@@ -68,6 +68,12 @@ class Fleet:
     def cordon(self, name: str, unschedulable: bool) -> None:
         self._api.patch("nodes", name, {"spec": {"unschedulable": unschedulable or None}})
 
+    def drain(self, name: str, until: str) -> None:
+        self._nodes.drain(name, until)
+
+    def end_drain(self, name: str) -> None:
+        self._nodes.end_drain(name)
+
     def relabel(self, name: str, member: bool) -> None:
         pool = self._size[name][0] if member else None
         self._api.patch("nodes", name, {"metadata": {"labels": {POOL_LABEL: pool}}})
@@ -113,7 +119,8 @@ class NodeDisturber(threading.Thread):
                 del self._undo[name]
 
     def _disturb(self, name: str) -> Callable[..., Any]:
-        fleet, kind = self._fleet, self._numbers.choice(("NotReady", "NotReady", "cordoned", "relabelled", "replaced"))
+        fleet, kind = self._fleet, self._numbers.choice(("NotReady", "NotReady", "cordoned", "drained", "relabelled",
+                                                                      "replaced"))
         dead = self._numbers.random() < 0.5
         self.counts[f"node {kind}" + (", its kubelet dead" if dead and kind == "NotReady" else "")] += 1
         if kind == "NotReady":
@@ -122,6 +129,9 @@ class NodeDisturber(threading.Thread):
         if kind == "cordoned":
             fleet.cordon(name, True)
             return lambda: fleet.cordon(name, False)
+        if kind == "drained":
+            fleet.drain(name, self._numbers.choice(("", "2020-01-01T00:00:00Z")))
+            return lambda: fleet.end_drain(name)
         if kind == "relabelled":
             fleet.relabel(name, False)
             return lambda: fleet.relabel(name, True)

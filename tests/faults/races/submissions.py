@@ -50,6 +50,8 @@ def possible(name: str, namespace: str, numbers: Random) -> Object:
         spec["ttlSecondsAfterFinished"] = numbers.randint(0, 2)
     if numbers.random() < 0.25:
         spec.update(source=SOURCE, results=RESULTS)
+    if numbers.random() < 0.5:
+        spec["checkpoint"] = {}
     job = job_manifest(name, namespace, pool, **spec)
     does = {RUNS_MS: str(1500 if pool == CALM else numbers.randint(0, 800)), EXITS: str(CRASH if crashes else 0)}
     job["spec"]["template"]["metadata"] = {"annotations": does}

@@ -10,6 +10,7 @@ from typing import Any
 from tests.faults.checker.records import EXPECTED, KEEPS_NODES
 from tests.faults.races.submissions import edit, impossible, possible
 from tests.kit.api import CONNECTION_ERRORS, Api, ApiError, Object
+from tests.kit.names import RESTART
 
 OPEN = 12  # jobs that a writer has at the same time, at most
 ENDED = ("Succeeded", "Failed")
@@ -84,6 +85,8 @@ class Writer(threading.Thread):
             suspended = numbers.uniform(0, 6)
             plan += [(suspended, self._suspend), (suspended + numbers.uniform(0.1, 3), self._resume)]
         plan += [(numbers.uniform(0, 6), self._edit) for _ in range(4 if calm else numbers.choice((0, 0, 1, 2)))]
+        if numbers.random() < 0.1 and not calm:
+            plan += [(numbers.uniform(0, 6), self._restart) for _ in range(numbers.choice((1, 1, 2)))]
         if numbers.random() < 0.1:
             plan.append((numbers.uniform(0, 6), self._remove))
         return sorted(((time.monotonic() + after, what) for after, what in plan), key=lambda step: step[0])
@@ -117,9 +120,12 @@ class Writer(threading.Thread):
                 raise
             self.counts["edits refused by the API server"] += 1
 
-    def _patch(self, name: str, spec: Any, what: str) -> None:
+    def _restart(self, name: str) -> None:
+        self._patch(name, {}, "asked to restart", {"annotations": {RESTART: str(self._numbers.random())}})
+
+    def _patch(self, name: str, spec: Any, what: str, metadata: Any = None) -> None:
         try:
-            self._api.patch("gpujobs", name, {"spec": spec}, self.namespace)
+            self._api.patch("gpujobs", name, {"spec": spec, "metadata": metadata or {}}, self.namespace)
             self.counts[f"jobs {what}"] += 1
         except ApiError as error:
             if error.code != 404:
