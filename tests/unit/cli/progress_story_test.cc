@@ -19,7 +19,7 @@ api::GpuJob job_that_moved() {
 
 TEST(ProgressStory, TellsCheckpointAndAttempts) {
   const auto now = *base::parse_rfc3339("2026-11-24T10:03:00Z");
-  EXPECT_EQ(checkpoint_text(job_that_moved(), now), "step 1200 in step-1200?[2J, 3m ago");
+  EXPECT_EQ(checkpoint_text(job_that_moved(), now), "step 1200 in step-1200 [2J, 3m ago");
   EXPECT_EQ(history_text(job_that_moved(), now, test::terminal_with(200, false)),
             "Attempts that ended:\n"
             "  ATTEMPT   ENDED   CAUSE       NODES         LEFT    GOES ON FROM   REPEATED\n"
