@@ -35,7 +35,7 @@ class GpuNotOversubscribed(NodeRule):
     def look_at(self, node: Node, state: State) -> Iterator[str]:
         gpus = state.gpus.get(node.name, [])
         jobs = [job for job in state.claimants(node.name) if job.slices and job.claims(node) and job.state in RESERVES]
-        if not gpus and not jobs:
+        if not gpus and not (jobs and node.gpus):  # nothing is known of the GPUs of a node whose report is gone
             return
         self.checked += 1
         total = [there for there, _ in gpus] or [node.gpus]

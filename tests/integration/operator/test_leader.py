@@ -215,9 +215,9 @@ class DataVersionTest(LeaderCase):
     def test_an_older_one_refuses_and_writes_nothing(self):
         newer = self.candidate("newer")
         self.wait_leads(newer)
-        self.assertEqual("1", self.api.get("leases", "gpupool-operator", self.namespace)["metadata"]["annotations"][self.KEY])
+        self.assertEqual("2", self.api.get("leases", "gpupool-operator", self.namespace)["metadata"]["annotations"][self.KEY])
         self.assertEqual(0, newer.stop()[0])
-        self.mark("2")
+        self.mark("3")
         self.submit("waits")
         older = self.candidate("older", ready=False)
         self.assertEqual(1, self.wait_end(older))
