@@ -6,9 +6,8 @@ from tests.crds.cluster_access import JOB, POOL, SWEEP, CrdTest, changed
 
 LEASE = {"id": "00000000-0000-0000-0000-000000000000.1", "state": "Running", "attempt": 0}
 CONTAINER = {"name": "w", "image": "i:2", "command": ["true"]}
-IDENTITY = [{"pool": "other"}, {"gpus": 2}, {"gpusPerWorker": 2}, {"slice": {"count": 3}}, {"nodes": ["na"]},
-            {"rendezvous": "None"}, {"source": {"items": [{"path": "a", "http": HTTP}]}}, {"results": [RESULT]},
-            {"template": {"spec": {"containers": [CONTAINER]}}}]
+IDENTITY = [{"pool": "other"}, {"gpus": 2}, {"gpusPerWorker": 2}, {"slice": {"count": 3}},
+            {"rendezvous": "None"}, {"source": {"items": [{"path": "a", "http": HTTP}]}}, {"results": [RESULT]}]
 
 
 def expression(operator, values):
@@ -71,6 +70,11 @@ class CelRulesTest(CrdTest):
         self.check(JOB, [], [{"spec.slice": {"count": 3}, "spec.gpus": 2, "spec.gpusPerWorker": 2}],
                    "gpusPerWorker must be 1 with slice")
 
+    def test_backup_nodes_stand_for_named_nodes(self):
+        self.check(JOB, [{"spec.nodes": ["na"], "spec.backupNodes": ["nb"]}, {"spec.backupNodes": []}],
+                   [{"spec.backupNodes": ["nb"]}, {"spec.nodes": [], "spec.backupNodes": ["nb"]}],
+                   "backupNodes can only be given together with nodes")
+
     def test_values_fit_the_operator_of_an_expression(self):
         self.check(POOL, [expression("In", ["a"]), expression("NotIn", ["a"]), expression("Exists", None),
                           expression("DoesNotExist", [])],
@@ -95,11 +99,12 @@ class CelRulesTest(CrdTest):
                 self.set_lease(None)
                 self.assertEqual(200, self.patch_spec(change)[0], "was refused without a lease")
                 self.patch_spec({field: before.get(field)})  # so that each change is alone
-        self.patch_spec({"nodes": ["na"]})
         self.set_lease(LEASE)
         self.assertEqual(200, self.patch_spec({"suspend": True, "priority": 3, "ttlSecondsAfterFinished": 1,
                                                "rendezvous": "MasterPort"})[0], "it is what an absent one means")
-        self.assert_refused(self.patch_spec({"nodes": None}), "spec.nodes cannot be changed")
+        for change in ({"nodes": ["na"]}, {"nodes": None}, {"checkpoint": {"path": "/saves"}},
+                       {"template": {"spec": {"containers": [{"name": "other"}]}}}):
+            self.assertEqual(200, self.patch_spec(change)[0], "gpupool.dev/restart makes use of it")
 
     def test_a_sweep_stays_as_it_is_once_it_has_begun(self):
         sweep = changed(SWEEP, {"spec.objective": {"metric": "loss", "goal": "Minimize"}})

@@ -13,11 +13,15 @@ RESULTS = {"attempt": 2, "state": "Incomplete",
            "items": [{"path": TEXT, "state": "Incomplete", "to": TEXT, "files": 10 ** 6, "bytes": 2 ** 40, "digest": TEXT,
                       "message": TEXT}] * 8}
 
+END = {"attempt": 2, "cause": "PlacementRefused", "nodes": "x" * 40, "left": "na", "at": TIME, "fromStep": 2 ** 53,
+       "repeatedSeconds": 86400}
+
 FULL_JOB_STATUS = {
     "observedGeneration": 3, "phase": "Running", "conditions": [CONDITION],
     "lease": {"id": UID + ".7", "state": "Releasing", "attempt": 2, "specHash": "0123456789abcdef",
-              "slices": 3, "unit": "GPU", "nodes": [{"name": "na", "uid": UID, "workers": 2}], "lost": [{"name": "nb", "uid": UID, "id": UID + ".6"}],
-              "workload": UID, "outcome": "Failed", "since": TIME, "notBefore": TIME},
+              "slices": 3, "unit": "GPU", "nodes": [{"name": "na", "uid": UID, "workers": 2, "since": TIME}],
+              "lost": [{"name": "nb", "uid": UID, "id": UID + ".6"}],
+              "workload": UID, "outcome": "Failed", "since": TIME, "notBefore": TIME, "heldSince": TIME},
     "leaseSequence": 7, "workers": {"total": 3, "running": 2, "succeeded": 1}, "attempts": 3, "failures": 2, "unexplainedLosses": 1,
     "startTime": TIME, "completionTime": TIME, "reason": "WorkerFailed", "message": "text", "nodeNames": "na,nb", "gpus": "6 slices",
     "master": "job-7-0.job-7",
@@ -30,7 +34,8 @@ FULL_JOB_STATUS = {
     "metrics": {"attempt": 2, "missing": ["acc"], "otherNames": ["accuracy"],
                 "values": [{"name": "loss", "last": "NaN", "step": 3, "min": "0.25", "minStep": 2, "max": "1e+20", "maxStep": 1,
                             "count": 3, "notFinite": 1}]},
-    "source": SOURCE, "results": RESULTS}
+    "source": SOURCE, "results": RESULTS, "activeSeconds": 5400, "restarted": "x" * 128,
+    "checkpoint": {"step": 2 ** 53, "path": "x" * 256, "at": TIME}, "history": [END] * 10}
 
 TRIAL = {"trial": 17, "job": "tune-17", "value": "0.0312", "parameters": {"lr": "0.0031", "batch": "64"}}
 
