@@ -321,11 +321,10 @@ GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::Rehea
 GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::RehearsePod& /*rehearse*/,
                                                  std::stop_token stop) {
   state.pod_rehearsal.done = true;
-  // Limits dry runs, because pods are late when the server is busy.
-  const auto key = state.job->metadata.key().to_string();
-  if (tries_.until_next("") > base::Duration::zero() ||
-      tries_of_job_.until_next(key) > base::Duration::zero())
-    return kGoOn;
+  // Limits dry runs, because pods are late when the server is busy. Another lease or spec is another pod.
+  const auto key = state.job->status.lease->id + "@" + std::to_string(state.job->metadata.generation);
+  state.pod_rehearsal.until = std::max(tries_.until_next(""), tries_of_job_.until_next(key));
+  if (state.pod_rehearsal.until > base::Duration::zero()) return kGoOn;
   tries_.done("");
   tries_of_job_.done(key);
   const auto problem = actions_.rehearse_pod(*state.job, stop);

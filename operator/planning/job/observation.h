@@ -23,6 +23,8 @@ namespace gpupool::planning {
 struct Rehearsal {
   bool done = false;
   std::optional<api::Problem> problem = std::nullopt;  // nullopt: accepted, or not asked again yet
+  // Not asked again yet: it can be after this time. Only of step::RehearsePod.
+  base::Duration until = base::Duration::zero();
 };
 
 // The queue's answer to step::ReplaceNodes.

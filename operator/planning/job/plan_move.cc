@@ -2,6 +2,8 @@
 #include "planning/job/plan_move.h"
 
 #include <algorithm>
+#include <chrono>
+#include <string_view>
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
@@ -13,6 +15,9 @@ namespace gpupool::planning {
 namespace {
 
 namespace reason = api::reason;
+
+constexpr std::string_view kNotDone = "the restart is not done, the workers run on: ";
+constexpr base::Duration kTriedAgain = std::chrono::seconds(30);  // what the server refuses may change
 
 constexpr std::size_t kMaxToken = 128;  // of the annotation; more is not kept
 
@@ -30,6 +35,14 @@ api::GpuJobStatus accepted(const Observation& seen) {
   if (!status.progress) status.progress.emplace();
   status.progress->restarted = token_of(seen.job);
   return status;
+}
+
+// What the server has said before, while it cannot be asked again.
+std::optional<api::Problem> last_answer(const Observation& seen) {
+  const auto& status = seen.job.status;
+  if (seen.pod_rehearsal.until == base::Duration::zero() || !status.message.starts_with(kNotDone))
+    return std::nullopt;
+  return api::Problem{status.reason, status.message};
 }
 
 // True if the lease suits the spec as it is now, but for what its workers run.
@@ -52,14 +65,23 @@ bool suits(const api::GpuJob& job, const api::GpuPool* pool) {
 std::optional<api::Problem> why_not_restarted(const Observation& seen) {
   if (!is_asked(seen.job)) return std::nullopt;
   auto problem = validate_job(seen.job, seen.pool.get(), *seen.template_fields);
-  if (!problem && seen.pod_rehearsal.problem) problem = seen.pod_rehearsal.problem;
-  if (problem) problem->message = "the restart is not done, the workers run on: " + problem->message;
+  if (!problem) problem = seen.pod_rehearsal.problem;
+  if (!problem) return last_answer(seen);
+  problem->message = std::string(kNotDone) + problem->message;
   return problem;
+}
+
+std::optional<base::Duration> until_restart_is_tried(const Observation& seen) {
+  if (!is_asked(seen.job)) return std::nullopt;
+  if (seen.pod_rehearsal.problem) return kTriedAgain;
+  if (seen.pod_rehearsal.until == base::Duration::zero()) return std::nullopt;
+  return seen.pod_rehearsal.until;
 }
 
 std::optional<Step> restart_as_asked(const Observation& seen) {
   if (!is_asked(seen.job) || why_not_restarted(seen)) return std::nullopt;
   if (!seen.pod_rehearsal.done) return step::RehearsePod{};
+  if (seen.pod_rehearsal.until > base::Duration::zero()) return std::nullopt;
   if (!seen.live) return step::LookLive{};
   auto status = accepted(seen);
   if (!suits(seen.job, seen.pool.get())) {

@@ -19,6 +19,10 @@ std::optional<Step> restart_as_asked(const Observation& seen);
 // done, or nobody has asked.
 std::optional<api::Problem> why_not_restarted(const Observation& seen);
 
+// Time after which the server can be asked whether it accepts the pods of a restart that somebody has asked
+// for; nothing if it need not be.
+std::optional<base::Duration> until_restart_is_tried(const Observation& seen);
+
 // Notes in the status that workers which start now have the spec as it was when somebody asked.
 void accept_restart(const api::GpuJob& job, api::GpuJobStatus& status);
 

@@ -131,6 +131,7 @@ Step show_progress(const Observation& seen, const WorkerViews& views) {
         "of the annotation gpupool.dev/restart"};
   }
   if (auto refused = why_not_restarted(seen)) stalled = std::move(refused);
+  if (const auto tried = until_restart_is_tried(seen)) wake(again, *tried);
   if (seen.blocked) {  // a mark on a node, or the Service, could not be restored
     stalled = *seen.blocked;
     wake(again, kBlockedRetry);

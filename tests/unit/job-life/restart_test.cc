@@ -81,6 +81,36 @@ TEST(Restart, WithATemplateThatCannotRunIsRefused) {
   EXPECT_EQ(world.job.status.attempts, 1);
 }
 
+TEST(Restart, WithPodsThatTheServerRefusesIsRefused) {
+  World world = lasting(1);
+  ASSERT_TRUE(world.run([&] { return world.running(); }));
+  world.pods_blocked = api::Problem{reason::kTemplateRefused, "no such name"};
+  world.ask_restart("bad");
+  ASSERT_TRUE(world.run([&] { return world.condition("Stalled").status == "True"; }));
+  EXPECT_THAT(world.job.status.message, HasSubstr("the workers run on: no such name"));
+  const auto later = world.now + std::chrono::minutes(10);
+  world.run([&] { return world.now > later; });
+  EXPECT_EQ(world.job.status.attempts, 1);
+  EXPECT_TRUE(world.running());
+  world.pods_blocked.reset();  // it is tried again by itself
+  ASSERT_TRUE(world.run());
+  expect_restarted(world, "bad");
+}
+
+TEST(Restart, SoonAfterAnother) {
+  World world = lasting(1);
+  world.ending = [](std::int64_t attempt, std::int64_t) {
+    return attempt < 2 ? Ending::kNever : Ending::kSuccess;
+  };
+  ASSERT_TRUE(world.run([&] { return world.running(); }));
+  for (const std::int64_t attempt : {1, 2}) {
+    world.ask_restart(std::to_string(attempt));
+    const auto later = world.now + std::chrono::seconds(20);
+    ASSERT_TRUE(world.run([&] { return world.job.status.attempts == attempt + 1; }));
+    EXPECT_LT(world.now, later);
+  }
+}
+
 TEST(Restart, OnOtherNodesGoesThroughTheQueue) {
   World world = lasting(1);
   world.job.spec.nodes = {"a"};
