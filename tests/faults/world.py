@@ -138,7 +138,7 @@ class World:
         self.wait(f"rank {rank} of attempt {attempt} of {job.name} to run", ended)
 
     def over_with_history(self, job: JobHandle) -> tuple[Any, ...]:
-        """Besides, the step of its last checkpoint, and why its attempts ended and where the next ones went on."""
+        """Besides, the step of its last checkpoint, and why earlier attempts ended and from where the next ones went on."""
         status = self.until(job, "to end", lambda s: s.get("phase") in ("Succeeded", "Failed") and s)
         ends = [(end["cause"], end.get("fromStep")) for end in status.get("history", [])]
         return *self.over(job), status.get("checkpoint", {}).get("step"), ends
