@@ -78,11 +78,11 @@ class ExampleTest(CheckpointCase):
             self.lab.cluster.verb("stop-node", first[1], "--hard")
             told = self.check_step(self.wait_attempt(job, 3), told)
             self.assertNotIn(first[1], job.nodes())
-            self.lab.cluster.verb("start-node", first[1])
 
             self.wait_step_above(job, told)
             job.patch(suspend=True)
             told = self.check_step(job.wait_phase("Suspended"), told)
+            self.lab.cluster.verb("start-node", first[1])
             job.patch(suspend=False)
             status = job.wait_condition("Complete")
             self.assertEqual(wanted, self.digest(pods))
