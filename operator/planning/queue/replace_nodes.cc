@@ -13,11 +13,11 @@
 namespace gpupool::planning {
 namespace {
 
-using Nodes = std::vector<const PoolNode*>;
+using FreeNodes = std::vector<const PoolNode*>;
 using Candidates = std::vector<const Candidate*>;
 
 // Leaves the candidates that have the same value of the label as one of the nodes.
-Candidates beside(const Nodes& nodes, Candidates candidates, const std::string& label) {
+Candidates beside(const FreeNodes& nodes, Candidates candidates, const std::string& label) {
   std::set<std::string> values;
   for (const auto* node : nodes) {
     if (const auto found = node->labels().find(label); found != node->labels().end())
@@ -61,7 +61,7 @@ class Replacement {
       auto more = choose(from, NodePicker::Of::kFree);
       return more ? more : choose(from, NodePicker::Of::kAll);
     };
-    std::optional<Nodes> more;
+    std::optional<FreeNodes> more;
     for (const auto& label : near.labels) {
       if (!more && !chosen_.empty()) more = choose_spares_last(beside(chosen_, candidates, label));
     }
@@ -83,7 +83,7 @@ class Replacement {
   }
 
   bool complete() const { return workers_ <= 0; }
-  const Nodes& chosen() const { return chosen_; }
+  const FreeNodes& chosen() const { return chosen_; }
 
  private:
   std::int64_t slots_of(const PoolNode& node) const { return worker_slots(node, each_, needs_); }
@@ -116,7 +116,7 @@ class Replacement {
   NodeNeeds needs_;
   std::int64_t each_;     // GPUs of a worker
   std::int64_t workers_;  // without a node so far
-  Nodes chosen_;
+  FreeNodes chosen_;
 };
 
 // In the order in which a job with spec.nodes takes them; it may return to one that it has left.
