@@ -41,20 +41,22 @@ class ProgramCase(unittest.TestCase):
         own = self.rank_folder(attempt, rank)
         return {**kept, "PYTHONPATH": str(FOLDER), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
                 "GLOO_SOCKET_IFNAME": "lo", "RANK": str(rank), "WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1",
-                "MASTER_PORT": str(port), "GPUPOOL_ATTEMPT": str(attempt), "GPUPOOL_RESUME": "1" if attempt else "0",
+                "MASTER_PORT": str(port), "PET_MASTER_PORT": str(port), "GPUPOOL_ATTEMPT": str(attempt),
+                "GPUPOOL_RESUME": "1" if attempt else "0",
                 "GPUPOOL_CHECKPOINT_DIR": str(self.checkpoints), "GPUPOOL_GRACE_SECONDS": "30",
                 "GPUPOOL_NOTICE_FILE": str(own / "notice.json"), "GPUPOOL_REPORT_FILE": str(own / "report.json"),
                 **{k: str(v) for k, v in more.items()}}
 
-    def start(self, program, ranks=1, attempt=0, **variables):
-        """Starts a path, or a text, as all ranks of an attempt; killed at the end of the test if they still run."""
+    def start(self, program, ranks=1, attempt=0, words=(), **variables):
+        """Starts a path, or a text, as all ranks of an attempt; killed at the end of the test if they still run. words: of
+        Python before it."""
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = server.getsockname()[1]
         command = [str(program)] if isinstance(program, Path) else ["-c", program]
         started = []
         for rank in range(ranks):
-            process = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                       env=self.environment(attempt, rank, ranks, port, **variables))
+            process = subprocess.Popen([sys.executable, *words, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                       text=True, env=self.environment(attempt, rank, ranks, port, **variables))
             self.addCleanup(self.finish, process)
             started.append(process)
         return started

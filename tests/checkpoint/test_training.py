@@ -81,6 +81,16 @@ class TrainingTest(ProgramCase):
         self.end(self.attempt(4, pause=0))  # told to stop after its last step: it is run again, and has nothing to do
         self.assertEqual((STEPS, wanted), (self.begun_at(), self.digest()))
 
+    def test_torchrun_ends_with_code_0_after_the_notice(self):
+        """One launcher starts it, so its processes share the notice and the report."""
+        (torchrun,) = self.start(FOLDER / "train.py", words=("-m", "torch.distributed.run", "--nproc_per_node=2", "--redirects=1",
+                                                             "--tee=1"), STEPS=10_000, SAVE_EVERY=5, STEP_SECONDS=0.01)
+        wait_until("a report", lambda: self.report(0, 0))
+        self.give_notice(0, 0)
+        self.end([torchrun])
+        steps = set(map(int, re.findall(r"makes room after step (\d+)$", self.output, re.M)))
+        self.assertEqual({self.report(0, 0)["step"]}, steps, self.output)
+
 
 if __name__ == "__main__":
     unittest.main()
