@@ -17,7 +17,7 @@
 namespace gpupool::launcher {
 namespace {
 
-constexpr std::size_t kMaxBytes = api::worker_result::kMaxReportBytes;
+constexpr std::size_t kMaxReport = api::worker_result::kMaxReportBytes;
 constexpr std::size_t kNewlines = 2;  // at its end: "\r\n"
 
 Report unusable(std::string why) {
@@ -53,15 +53,15 @@ Report read_report(const std::string& path) {
   if (!fd.valid()) return why_not_opened(errno);
   struct stat info{};
   if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return unusable("is no regular file");
-  std::array<char, kMaxBytes + kNewlines + 1> bytes{};
+  std::array<char, kMaxReport + kNewlines + 1> bytes{};
   const ssize_t got = ::pread(fd.get(), bytes.data(), bytes.size(), 0);
   if (got < 0) return unusable(with_errno("cannot be read", errno));
   std::string raw(bytes.data(), static_cast<std::size_t>(got));
-  while (raw.size() <= kMaxBytes + kNewlines && (raw.ends_with('\n') || raw.ends_with('\r'))) raw.pop_back();
-  if (raw.size() > kMaxBytes) return unusable("has more than " + std::to_string(kMaxBytes) + " bytes");
+  while (raw.size() <= kMaxReport + kNewlines && (raw.ends_with('\n') || raw.ends_with('\r'))) raw.pop_back();
+  if (raw.size() > kMaxReport) return unusable("has more than " + std::to_string(kMaxReport) + " bytes");
   std::string text = clean_text(raw);
   // Bytes that are no UTF-8 have become longer.
-  if (text.size() > kMaxBytes) return unusable("is no UTF-8 text");
+  if (text.size() > kMaxReport) return unusable("is no UTF-8 text");
   return {std::move(text), time_of(info), ""};
 }
 

@@ -26,7 +26,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 namespace reason = api::reason;
 
-std::vector<std::string> names(const std::vector<api::NodeRef>& refs) {
+std::vector<std::string> names_of_refs(const std::vector<api::NodeRef>& refs) {
   std::vector<std::string> all;
   for (const auto& ref : refs) all.push_back(ref.name);
   return all;
@@ -50,10 +50,12 @@ class Spares : public testing::Test {
   Verdict verdict(const std::string& name) const {
     return test::plan_queue(pool_, nodes_, test::line_of(jobs_)).at({"ns", name});
   }
-  std::vector<std::string> nodes_of(const std::string& name) const { return names(verdict(name).nodes); }
+  std::vector<std::string> nodes_of(const std::string& name) const {
+    return names_of_refs(verdict(name).nodes);
+  }
   PoolNode& node(const std::string& name) { return *std::ranges::find(nodes_, name, &PoolNode::name); }
   std::vector<std::string> replace(const api::GpuJob& job, const std::vector<std::string>& kept) const {
-    return names(replace_nodes(pool_, nodes_, job, kept));
+    return names_of_refs(replace_nodes(pool_, nodes_, job, kept));
   }
 
   api::GpuPool pool_ = pool_with_spares(1);
