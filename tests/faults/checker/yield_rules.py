@@ -83,7 +83,8 @@ class SuccessIsFinal(Rule):
             if _begins_anew(job):
                 del self._done[job.uid]
             elif job.phase in ("Failed", "Suspended", "Queued"):
-                yield f"all ranks of attempt {self._begun.get(job.uid)} of {job.key} ended with code 0, and it is {job.phase}: {job.reason}"
+                yield (f"all ranks of attempt {self._begun.get(job.uid)} of {job.key} ended with code 0, and it is {job.phase}: "
+                       f"{job.reason}")
 
     def _look_at_pod(self, before: Pod | None, pod: Pod, state: State) -> Iterator[str]:
         if pod.began and not (before and before.began):
