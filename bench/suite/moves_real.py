@@ -6,24 +6,20 @@ The program takes SAVING seconds to save its work when it is told to stop. The f
 kubelets take to end a pod and to start one.
 """
 
-import os
-import tempfile
 import time
 from typing import Any, Callable
 
+from bench.suite.real_lab import NODES, POOL, real_lab
 from bench.suite.results import Results
-from bench.suite.teardown_real import prepare
 from tests.kit.api import Api, Object
 from tests.kit.cluster import Cluster
 from tests.kit.jobs import JobHandle
 from tests.kit.lab import Lab
-from tests.kit.manifests import job_manifest, pool_manifest, shell
-from tests.kit.names import GPU, POOL_LABEL
+from tests.kit.manifests import job_manifest, shell
+from tests.kit.names import GPU
 from tests.kit.waiting import wait_for
 
 BENCHMARK = "moves-real"
-NODES = ["na", "nb", "nc"]
-POOL = "demo"
 SAVING = 2
 GRACE = 10
 LIMIT = 120
@@ -134,17 +130,6 @@ def measure(results: Results, lab: Lab, runs: int) -> None:
 
 
 def run(results: Results, runs: int) -> None:
-    """On a cluster of its own, with the true device plugin on simulated GPUs, and a spare node."""
-    with Cluster(f"bench-move-{os.getpid()}", "--nodes", ",".join(NODES), "--gpus",
-                 ",".join(f"{node}=1" for node in NODES)) as cluster, tempfile.TemporaryDirectory() as folder:
-        prepare(cluster)
-        lab = Lab(cluster.kubeconfig, os.path.join(folder, "operator.log"), "bench", cluster)
-        for node in NODES:
-            lab.api.patch("nodes", node, {"metadata": {"labels": {POOL_LABEL: POOL}}})
-        lab.api.create("gpupools", pool_manifest(POOL, {POOL_LABEL: POOL}, spares={"nodes": 1},
-                                                 nodeLossTimeoutSeconds=LOSS_TIMEOUT))
-        lab.operator.start()
-        try:
-            measure(results, lab, runs)
-        finally:
-            lab.operator.stop()
+    """On a cluster of its own, with a spare node."""
+    with real_lab("move", spares={"nodes": 1}, nodeLossTimeoutSeconds=LOSS_TIMEOUT) as lab:
+        measure(results, lab, runs)

@@ -7,26 +7,18 @@ too.
 """
 
 import concurrent.futures
-import os
 import statistics
-import tempfile
 import time
 from typing import Any, Callable, Iterable
 
+from bench.suite.real_lab import NODES, POOL, real_lab
 from bench.suite.results import Results
 from tests.kit.api import Api, Object
-from tests.kit.cluster import Cluster
-from tests.kit.commands import output_of
-from tests.kit.kubectl import apply_definitions
-from tests.kit.lab import Lab
-from tests.kit.manifests import job_manifest, pool_manifest, shell
-from tests.kit.names import GPU, LEASE, POOL_LABEL
-from tests.kit.paths import BUILD_IMAGE, launcher_binary
+from tests.kit.manifests import job_manifest, shell
+from tests.kit.names import GPU, LEASE
 from tests.kit.waiting import wait_for
 
 BENCHMARK = "teardown-real"
-NODES = ["na", "nb", "nc"]
-POOL = "demo"
 POLL = 0.02  # seconds
 LIMIT = 120
 COMMANDS = {"heeds SIGTERM": "trap 'exit 0' TERM; while :; do sleep 3600 & wait $!; done",
@@ -123,22 +115,7 @@ def measure(results: Results, api: Api, namespace: str, pool: str, nodes: list[s
                             times["operator", "nodes free"] / times["floor", event], "x")
 
 
-def prepare(cluster: Cluster) -> None:
-    cluster.load(output_of(BUILD_IMAGE, "launcher", launcher_binary()))
-    apply_definitions(cluster.kubeconfig)
-
-
 def run(results: Results, runs: int) -> None:
-    """On a cluster of its own, with the true device plugin on simulated GPUs."""
-    with Cluster(f"bench-real-{os.getpid()}", "--nodes", ",".join(NODES), "--gpus",
-                 ",".join(f"{node}=1" for node in NODES)) as cluster, tempfile.TemporaryDirectory() as folder:
-        prepare(cluster)
-        lab = Lab(cluster.kubeconfig, os.path.join(folder, "operator.log"), "bench", cluster)
-        for node in NODES:
-            lab.api.patch("nodes", node, {"metadata": {"labels": {POOL_LABEL: POOL}}})
-        lab.api.create("gpupools", pool_manifest(POOL, {POOL_LABEL: POOL}))
-        lab.operator.start()
-        try:
-            measure(results, lab.api, lab.new_namespace(1), POOL, NODES, runs)
-        finally:
-            lab.operator.stop()
+    """On a cluster of its own."""
+    with real_lab("real") as lab:
+        measure(results, lab.api, lab.new_namespace(1), POOL, NODES, runs)

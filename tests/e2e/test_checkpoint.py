@@ -100,7 +100,7 @@ class EvictionTest(CheckpointCase):
 
     def start(self, name, gpus, **checkpoint):
         self.make_claim()
-        script = COUNT.replace("LAST", "300")
+        script = COUNT.replace("LAST", "160")
         job = self.submit(name, container=shell(script), gpus=gpus, backoffLimit=0,
                           checkpoint={"claimName": "checkpoints", "graceSeconds": 20, **checkpoint})
         job.wait_phase("Running", limit=120)
@@ -113,7 +113,7 @@ class EvictionTest(CheckpointCase):
     def check(self, job, ranks):
         """Every rank was told once, saved, and went on from there."""
         status = job.wait_condition("Complete")
-        self.assertEqual((2, 0, 300), (status["attempts"], status.get("failures", 0), self.step_told(status)))
+        self.assertEqual((2, 0, 160), (status["attempts"], status.get("failures", 0), self.step_told(status)))
         (end,) = status["history"]
         self.assertIn(end["cause"], ("WorkerLost", "Yielded"))
         starts = []
