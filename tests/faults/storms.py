@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs all scenarios at the same time, again and again, while the operator is disturbed at random."""
+"""Runs most scenarios at the same time, again and again, while the operator is disturbed at random."""
 
 import random
 import threading
@@ -14,6 +14,8 @@ from tests.faults.world import World
 
 # A start alone takes about 10 calls; one that never gets further would make no progress.
 SHORTEST_LIFE, LONGEST_LIFE = 12, 80
+# Like others of the storm but for what makes the job leave; each world that is there makes all others slower.
+LEFT_OUT = ("drained-1", "drain_taken_back-2", "restart_asked-2", "told_to_stop-2")
 
 
 def crashes(seed: int) -> Iterator[str]:
@@ -24,7 +26,7 @@ def crashes(seed: int) -> Iterator[str]:
 
 def storm(lab: FaultLab, report: Report, seconds: float, title: str, supervisor: Any) -> None:
     """title is enough to do it again."""
-    worlds = [(scenario, lab.new_world()) for scenario in SCENARIOS.values()]
+    worlds = [(scenario, lab.new_world()) for name, scenario in SCENARIOS.items() if name not in LEFT_OUT]
     before, end = len(lab.run_record.violations), time.monotonic() + seconds
     with supervisor:
         threads = [threading.Thread(target=_live, args=(scenario, world, supervisor, report, end, title))
