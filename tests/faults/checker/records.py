@@ -12,6 +12,7 @@ NODE_CONTROLLER = "kube-controller-manager"  # the name under which it writes
 # What those who submit jobs say about them, for this checker alone.
 EXPECTED = "checker.test/expected"  # phase/reason[/charged failures]
 KEEPS_NODES = "checker.test/keeps-nodes"
+NEVER_RAN = "ContainerStatusUnknown"  # what a kubelet says of a container of a pod that it ended before that
 SOURCE, RESULTS = "gpupool-source", "gpupool-results"  # containers of gpupool-carry
 
 
@@ -143,7 +144,8 @@ class Pod:
         told = bool(states) or meta.get("deletionGracePeriodSeconds") == 0
         ended = over or told and all("terminated" in s["state"] for s in states)
         worker, results = (_status(states, c["name"]) for c in (pod["spec"]["containers"][0], {"name": RESULTS}))
-        began = "running" in worker["state"] or "terminated" in worker["state"] or bool(worker["lastState"])
+        end = worker["state"].get("terminated")
+        began = "running" in worker["state"] or bool(end and end.get("reason") != NEVER_RAN) or bool(worker["lastState"])
         fetch = _status(status.get("initContainerStatuses") or [], SOURCE)["state"].get("terminated", {})
         has = {c["name"] for c in (*pod["spec"].get("initContainers", []), *pod["spec"]["containers"])}
         ends = [told for told in _told(worker) if "outcome" in told]

@@ -22,6 +22,7 @@ from tests.kit.times import seconds_now, unix_seconds
 
 POLL = 0.1
 RESTART_AFTER = 1  # seconds, of a container that failed
+NEVER_RAN = "ContainerStatusUnknown"  # what kubelets say of a container that never ran in a pod that they ended
 
 
 class Scheduler(Protocol):
@@ -208,6 +209,8 @@ class Workers:
             return {"terminated": {**last, "startedAt": seconds_now(), "finishedAt": seconds_now()}}
         if worker and "running" in worker["state"] and saves_its_work(pod):
             return terminated(attempt_of(pod), rank_of(pod), 0, stop_signal=signal.SIGTERM, report=self.report_of(pod))
+        if worker is None or "waiting" in worker["state"]:
+            return {"terminated": {"exitCode": 137, "reason": NEVER_RAN, "message": "The container could not be located"}}
         return _ended(End(137))
 
     def finish(self, pod: Object, code: int = 0, tail: str = "", metrics: Sequence[str] = (), stop_signal: int = 0) -> None:
