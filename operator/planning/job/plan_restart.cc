@@ -7,6 +7,7 @@
 
 #include "api/v1alpha1/reasons.h"
 #include "base/join.h"
+#include "planning/job/active_time.h"
 #include "planning/job/job_status.h"
 #include "planning/job/lease_changes.h"
 #include "planning/job/node_loss.h"
@@ -126,6 +127,7 @@ Step restart_without(const Observation& seen, api::GpuJobStatus status, const st
   keep_as_lost(seen, lost, lease);
   std::erase_if(lease.nodes, [&](const api::NodeRef& node) { return lost.contains(node.name); });
   lease.outcome = api::outcome::kQueued;
+  if (lease.nodes.empty()) stop_clock(status, seen.now);  // it waits in the queue already
   return advance(seen, std::move(status), state::kReleasing, phase::kReleasing, why,
                  Note{true, why.reason, why.message});
 }

@@ -299,5 +299,19 @@ TEST(NodeReplacementNever, ANodeWhoseObjectIsGoneDoesNotComeBack) {
   EXPECT_THAT(world.tainted(), IsEmpty());
 }
 
+TEST(LostNodes, AllOfThemWithoutOthersStopTheClock) {
+  World world(1, {"a"});
+  world.ending = [](std::int64_t, std::int64_t) { return Ending::kNever; };
+  ASSERT_TRUE(world.run([&] { return world.running(); }));
+  world.now += std::chrono::seconds(60);
+  world.lose_node("a");
+  world.now += std::chrono::seconds(60);
+  world.run([&] { return world.job.status.phase == phase::kQueued; });
+  ASSERT_EQ(world.job.status.phase, phase::kQueued);
+  EXPECT_FALSE(world.job.status.start_time.has_value());
+  ASSERT_TRUE(world.job.status.progress);
+  EXPECT_GE(world.job.status.progress->active_seconds, 120);
+}
+
 }  // namespace
 }  // namespace gpupool::planning
