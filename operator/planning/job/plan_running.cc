@@ -108,11 +108,11 @@ std::optional<Step> missing_workers(const Observation& seen, const WorkerViews& 
   const auto* absent = all_started ? first(views, WorkerState::kAbsent) : nullptr;
   if (child && absent == nullptr) return std::nullopt;
   if (!seen.live) return step::LookLive{};
-  return restart(
-      seen, seen.job.status,
-      {reason::kWorkerLost,
-       child ? "the pod of rank " + std::to_string(absent->rank) + " is gone"
-             : "the workers' " + std::string(is_gang(seen.job.spec) ? "StatefulSet" : "Job") + " is gone"});
+  return restart(seen, seen.job.status,
+                 {reason::kWorkerLost,
+                  child ? "the pod of rank " + std::to_string(absent->rank) + " is gone"
+                        : "the workers' " + std::string(count_of_workers(seen) > 1 ? "StatefulSet" : "Job") +
+                              " is gone"});
 }
 
 // Leaves a node that was cordoned before its worker was scheduled.
@@ -154,7 +154,7 @@ std::optional<Step> await_cause(const Observation& seen, const WorkerViews& view
 // Without the Service the ranks cannot resolve the name of rank 0.
 bool service_is_missing(const Observation& seen) {
   const auto& id = seen.job.status.lease->id;
-  return is_gang(seen.job.spec) &&
+  return count_of_workers(seen) > 1 &&
          std::none_of(seen.children.begin(), seen.children.end(), [&](const Child& child) {
            return child.type == &api::Service::kType && child.lease_id == id;
          });

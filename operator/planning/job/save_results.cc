@@ -25,10 +25,15 @@ base::Duration longest_timeout(const base::json::RawJson& results) {
 
 }  // namespace
 
+std::int64_t count_of_workers(const Observation& seen) {
+  const auto begun = seen.job.status.workers.total;
+  return begun > 0 ? begun : api::worker_count(seen.job.spec);
+}
+
 WorkerViews views_of_workers(const Observation& seen) {
   const auto& spec = seen.job.spec;
   auto views =
-      assess_workers(seen.pods, seen.job.status.lease->id, api::worker_count(spec), seen.worker_container);
+      assess_workers(seen.pods, seen.job.status.lease->id, count_of_workers(seen), seen.worker_container);
   if (!spec.results) return views;
   const auto limit = longest_timeout(*spec.results) + kSlack;
   for (auto& view : views) {

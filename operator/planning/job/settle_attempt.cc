@@ -15,6 +15,7 @@
 #include "planning/job/end_workers.h"
 #include "planning/job/job_status.h"
 #include "planning/job/lease_changes.h"
+#include "planning/job/save_results.h"
 #include "planning/workers/assess_workers.h"
 #include "planning/workers/checkpoint_report.h"
 
@@ -122,7 +123,7 @@ bool may_still_succeed(const api::Lease& lease) {
 // All ranks had ended with code 0 before somebody stopped the attempt. They are not run again.
 std::optional<Step> succeed(const Observation& seen, const std::string& id) {
   if (!may_still_succeed(*seen.job.status.lease)) return std::nullopt;
-  const auto views = assess_workers(seen.pods, id, api::worker_count(seen.job.spec), seen.worker_container);
+  const auto views = assess_workers(seen.pods, id, count_of_workers(seen), seen.worker_container);
   const bool all = std::ranges::all_of(
       views, [](const WorkerView& view) { return view.state == WorkerState::kSucceeded; });
   if (!all) return std::nullopt;

@@ -111,6 +111,21 @@ TEST(Restart, SoonAfterAnother) {
   }
 }
 
+TEST(Restart, IsWhatAnotherNumberOfGpusWaitsFor) {
+  for (const std::int64_t gpus : {1, 2}) {
+    World world = lasting(gpus);
+    ASSERT_TRUE(world.run([&] { return world.running(); }));
+    world.change_spec([&](auto& spec) { spec.gpus = 3 - gpus; });
+    ASSERT_TRUE(world.run([&] { return world.condition("Stalled").status == "True"; }));
+    const auto later = world.now + std::chrono::minutes(10);
+    world.run([&] { return world.now > later; });
+    EXPECT_EQ(world.job.status.attempts, 1);
+    world.ask_restart("more");
+    ASSERT_TRUE(world.run());
+    expect_restarted(world, "more");
+  }
+}
+
 TEST(Restart, OnOtherNodesGoesThroughTheQueue) {
   World world = lasting(1);
   world.job.spec.nodes = {"a"};
