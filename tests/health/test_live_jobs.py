@@ -152,6 +152,12 @@ class LossTest(LiveCase):
         self.lose(job.nodes()[1])
         self.keep_job("gpujob-running-waiting-for-lost-node", job, "WaitingForLostNode")
 
+    def test_waits_for_another_node(self):
+        job = self.submit("leaver", gpus=3)
+        job.wait_phase("Running")
+        self.nodes.drain(job.nodes()[1])
+        self.keep_job("gpujob-running-draining", job, "Draining")
+
 
 class UnseenTest(LiveCase):
     def test_deleted_and_its_worker_still_ends(self):

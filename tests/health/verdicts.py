@@ -10,7 +10,8 @@ VERDICTS = {
         "gpujob-starting", "gpujob-placement-refused", "gpujob-restarting", "gpujob-restarting-node-lost",
         "gpujob-restarting-source-unavailable", "gpujob-restarting-worker-lost", "gpujob-releasing", "gpujob-releasing-suspended",
         "gpusweep-new", "gpupool-new", "gpupool-edited-unseen", "gpupool-nodes-in-older-pool", "gpupool-without-nodes"],
-    ("Current", "Progressing"): ["gpujob-running", "gpujob-running-waiting-for-lost-node", "gpusweep-running"],
+    ("Current", "Progressing"): [
+        "gpujob-running", "gpujob-running-draining", "gpujob-running-waiting-for-lost-node", "gpusweep-running"],
     ("Current", "Suspended"): ["gpujob-suspended", "gpusweep-suspended"],
     ("Current", "Healthy"): [
         "gpujob-succeeded", "gpusweep-succeeded", "gpusweep-target-reached", "gpupool-ready", "gpupool-ready-sharing"],
@@ -33,6 +34,7 @@ LIKE = {
     "CreateFailed": "gpujob-placement-refused",
     "DeletedByForce": "gpujob-restarting-worker-lost",
     "MetricMissing": "gpusweep-failed-no-trial",  # only in status.failures, as is TrialDeleted
+    "Moving": "gpujob-restarting-node-lost",
     "NamespaceTerminating": "gpujob-queued-waiting-for-nodes",
     "NoMatchingNode": "gpujob-queued-no-matching-model",
     "NoMatchingGpus": "gpupool-without-nodes",
@@ -45,4 +47,5 @@ LIKE = {
     "TrialDeleted": "gpusweep-failed-no-trial",
     "WaitingForResult": "gpujob-running-waiting-for-lost-node",
     "WorkerChanged": "gpujob-stalled-refused-template",
+    "Yielded": "gpujob-restarting-worker-lost",
 }
