@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """How fast gpupool-carry brings a file beside curl, how fast it cleans a CSV file, and what memory both take."""
 
+import contextlib
 import json
 import os
 import random
 import shutil
+import signal
 import socket
 import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import BinaryIO
 
 from bench.suite.programs import binary
 from bench.suite.results import Results
 
 MIB = 1 << 20
+LIMIT = 300  # seconds of one program
 
 
 class FileServer:
@@ -38,14 +42,21 @@ class FileServer:
                 client = self._listener.accept()[0]
             except OSError:
                 return
-            with client, open(self._path, "rb") as file:
-                while b"\r\n\r\n" not in client.recv(1 << 16):
-                    pass
-                size = os.fstat(file.fileno()).st_size
-                client.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\nETag: \"1\"\r\nConnection: close\r\n\r\n".encode())
-                at = 0
-                while at < size:
-                    at += os.sendfile(client.fileno(), file.fileno(), at, size - at)
+            with contextlib.suppress(OSError), client, open(self._path, "rb") as file:  # the client tells what failed
+                self._answer(client, file)
+
+    @staticmethod
+    def _answer(client: socket.socket, file: BinaryIO) -> None:
+        client.settimeout(LIMIT)
+        head = b""
+        while b"\r\n\r\n" not in head:
+            part = client.recv(1 << 16)
+            if not part:
+                return
+            head += part
+        size = os.fstat(file.fileno()).st_size
+        client.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\nETag: \"1\"\r\nConnection: close\r\n\r\n".encode())
+        client.sendfile(file)
 
 
 def _run(command: list[str]) -> tuple[float, int]:
@@ -54,7 +65,10 @@ def _run(command: list[str]) -> tuple[float, int]:
     quiet = os.open(os.devnull, os.O_WRONLY)
     pid = os.posix_spawn(command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, quiet, 1)])
     os.close(quiet)
+    killer = threading.Timer(LIMIT, os.kill, (pid, signal.SIGKILL))
+    killer.start()
     _, status, usage = os.wait4(pid, 0)
+    killer.cancel()
     if status != 0:
         raise RuntimeError(f"{' '.join(command)[:300]}: status {status}")
     return time.perf_counter() - began, usage.ru_maxrss

@@ -3,7 +3,9 @@
 
 import contextlib
 import os
+import signal
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -57,8 +59,11 @@ def _memory_kib(command: list[str]) -> Any:
     while not children.read_text(encoding="ascii") and time.monotonic() < end:
         time.sleep(0.01)
     lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
-    os.kill(pid, 15)
+    os.kill(pid, signal.SIGTERM)
+    killer = threading.Timer(WAIT_LIMIT, os.kill, (pid, signal.SIGKILL))
+    killer.start()
     os.waitpid(pid, 0)
+    killer.cancel()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
 
 

@@ -13,7 +13,7 @@ import urllib.request
 from typing import Any, Callable, Iterable
 
 from bench.suite.audit import Audit
-from bench.suite.programs import Service, cpu_seconds
+from bench.suite.programs import Service, cpu_seconds, within
 from tests.cluster.harness import processes, servers
 from tests.cluster.harness.state import State
 from tests.kit.api import Api
@@ -108,7 +108,7 @@ class Plane:
         """Of all namespaces; the operator and the kubelets must be there."""
         jobs = [(job["metadata"]["name"], job["metadata"]["namespace"]) for job in self.api.list("gpujobs")]
         self.each(lambda job: self.api.delete("gpujobs", *job), jobs)
-        end = time.monotonic() + limit
+        end = time.monotonic() + within(limit)
         while self.api.list("gpujobs"):
             if time.monotonic() > end:
                 raise RuntimeError("waited for the jobs to be gone")
@@ -117,11 +117,20 @@ class Plane:
     def drop_namespace(self, name: str, limit: float = 600) -> None:
         """With all that is in it; who ends its jobs must be there."""
         self.api.delete("namespaces", name)
-        end = time.monotonic() + limit
+        end = time.monotonic() + within(limit)
         while self.api.find("namespaces", name):
             if time.monotonic() > end:
                 raise RuntimeError(f"waited for namespace {name} to be gone")
             time.sleep(0.2)
+
+    def wait_collected(self, *namespaces: str, limit: float = 300) -> None:
+        """Until the garbage collector has taken what jobs that are gone have left: the next ones may have their names."""
+        end = time.monotonic() + within(limit)
+        while left := [kind for kind in ("jobs", "statefulsets", "services", "pods") for namespace in namespaces
+                       if self.api.list(kind, namespace)]:
+            if time.monotonic() > end:
+                raise RuntimeError(f"waited for {left[0]} of deleted jobs to be gone")
+            time.sleep(0.1)
 
     def drop_pools(self, *pools: str) -> None:
         """Nothing may be on their nodes."""
@@ -137,12 +146,15 @@ class Plane:
 
     def _wait_untouched(self) -> None:
         """The controller manager writes into new nodes for a while: on a busy machine its first write may be late."""
-        before, since = None, time.monotonic()
+        before, since, end = None, time.monotonic(), time.monotonic() + within(600)
         while time.monotonic() - since < self._untouched:
             nodes = self.api.list("nodes")
             now = {node["metadata"]["name"]: node["metadata"]["resourceVersion"] for node in nodes}
             if now != before or not all(map(_is_settled, nodes)):
                 before, since = now, time.monotonic()
+            if time.monotonic() > end:
+                restless = [node["metadata"]["name"] for node in nodes if not _is_settled(node)]
+                raise RuntimeError(f"the controller manager still writes into new nodes; not settled: {restless[:5]}")
             time.sleep(0.3)
 
     def namespace(self, name: str | None = None) -> str:
@@ -166,7 +178,7 @@ class Plane:
 
     def wait_for_lists(self, service: Any, kinds: int, limit: float = 300) -> int:
         """Until it has listed so many kinds since audit.begin(), and watches them; how many requests for lists that took."""
-        listed, watched, end = collections.Counter(), set(), time.monotonic() + limit
+        listed, watched, end = collections.Counter(), set(), time.monotonic() + within(limit)
         while len(watched) < kinds:
             time.sleep(0.05)
             for entry in self.audit.new_entries():

@@ -116,7 +116,9 @@ def measure(results: Results, plane: Plane, size: Size, workers: int, runs: int)
         with plane.player(500, "--threads", 16) as player:
             with plane.floor("--workers", workers) as service:
                 floor = _run(results, plane, size, benchmark, "floor", service, player)
+            plane.wait_collected(*pools)
             with plane.operator("--workers", workers) as service:
                 ours = _run(results, plane, size, benchmark, "operator", service, player)
+            plane.wait_collected(*pools)
         results.add(benchmark, "operator / floor", ours / floor, "x")
     plane.drop_pools(*pools)

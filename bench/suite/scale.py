@@ -7,7 +7,7 @@ from typing import Any
 from bench.suite.burst import submit
 from bench.suite.growth import exponent
 from bench.suite.plane import Operator, Plane
-from bench.suite.programs import call
+from bench.suite.programs import call, within
 from bench.suite.results import Results
 from tests.kit.api import Object
 from tests.kit.names import POOL_LABEL
@@ -79,7 +79,7 @@ class Rows:
 
 def _settled_cpu(operator: Operator) -> Any:
     """Seconds, once it has nothing to do."""
-    end = time.monotonic() + SETTLE_LIMIT
+    end = time.monotonic() + within(SETTLE_LIMIT)
     cpu, since = operator.cpu_seconds(), time.monotonic()
     while time.monotonic() - since < QUIET:
         time.sleep(0.1)

@@ -6,6 +6,7 @@ import time
 from typing import Any, Callable
 
 from bench.suite.plane import POOL, Plane
+from bench.suite.programs import within
 from bench.suite.results import Results
 from tests.kit.api import Api
 from tests.kit.manifests import job_manifest, sweep_manifest
@@ -59,7 +60,7 @@ def _jobs_in(api: Api, namespace: str) -> int:
 
 
 def _wait(probe: Callable[[], Any], pause: float = 0.05) -> None:
-    end = time.monotonic() + LIMIT
+    end = time.monotonic() + within(LIMIT)
     while not probe():
         if time.monotonic() > end:
             raise RuntimeError("the sweep or its jobs take too long")
