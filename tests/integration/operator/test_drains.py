@@ -199,7 +199,7 @@ class RestartTest(DrainCase):
 
     def test_a_template_that_the_server_refuses_is_not_started(self):
         job = self.start(1)
-        job.patch(template={"spec": {"containers": [shell("sleep 1", env=[{"name": "no name"}])]}})
+        job.patch(template={"spec": {"containers": [shell("sleep 1", env=[{"name": "a=b"}])]}})
         job.ask_restart("bad")
         message = job.wait("the refusal", lambda s: "the restart is not done" in s.get("message", "") and s)["message"]
         self.assertIn("the workers run on", message)

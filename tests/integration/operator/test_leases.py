@@ -23,7 +23,9 @@ class NodeMarkTest(FakeClusterCase):
     def marks(self):
         node = self.api.get("nodes", self.node)
         taints = [t for t in node["spec"].get("taints", [])]
-        return taints, node["metadata"].get("labels", {}), node["metadata"].get("annotations", {})
+        annotations = node["metadata"].get("annotations", {})
+        annotations.pop("node.alpha.kubernetes.io/ttl", None)  # the controller manager adds it at any time
+        return taints, node["metadata"].get("labels", {}), annotations
 
     def test_foreign_marks_survive(self):
         self.api.patch("nodes", self.node, {"spec": {"taints": FOREIGN}, "metadata": {

@@ -16,7 +16,7 @@ def rank_of(pod: Object) -> int:
 
 def variables_of(pod: Object) -> dict[str, str | None]:
     """The environment of its command, as far as the pod says it."""
-    return {variable["name"]: variable.get("value") for variable in pod["spec"]["containers"][0]["env"]}
+    return {variable["name"]: variable.get("value") for variable in pod["spec"]["containers"][0].get("env", [])}
 
 
 def attempt_of(pod: Object) -> int:
