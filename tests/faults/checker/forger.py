@@ -63,11 +63,17 @@ class Forger:
 
     @functools.cached_property
     def long_drained(self) -> str:
-        """A node that has been drained for a while in which somebody leads, who does nothing but renew."""
-        node, begin = self.node(), time.monotonic()
+        """A node that has been drained for a while in which somebody leads, who does nothing but renew.
+
+        A renewal that takes long looks like a break, after which the while begins anew."""
+        node = self.node()
         self.drain(node)
-        while time.monotonic() < begin + DrainedNodesStayFree.LIMIT + 1:
+        begin = last = time.monotonic()
+        give_up = begin + 180
+        while last < min(begin + DrainedNodesStayFree.LIMIT + 2, give_up):
             self.renew()
+            now = time.monotonic()
+            begin, last = now if now - last > 0.9 * Leadership.RENEWED_WITHIN else begin, now
             time.sleep(PERIOD)
         return node
 

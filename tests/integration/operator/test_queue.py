@@ -76,6 +76,7 @@ class WaitingTest(FakeClusterCase):
     def test_few_racks_are_preferred(self):
         for name, rack in zip(self.node_names, ("r1", "r2", "r2")):
             self.api.patch("nodes", name, {"metadata": {"labels": {"rack": rack}}})
+        self.check_waits("TooLarge", "there is room for 2", gpus=3, near={"labels": ["rack"], "required": True}).delete()
         near = self.submit("near", gpus=2, near={"labels": ["rack"]})
         near.wait_phase("Running")
         self.assertEqual(self.node_names[1:], near.nodes())
