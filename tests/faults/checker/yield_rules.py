@@ -65,7 +65,8 @@ class StepNeverFalls(Rule):
 class SuccessIsFinal(Rule):
     """Ranks that end with code 0 before anybody told them to stop have done their work, whatever the operator was about to
     do. On a node that was given up before it told this, the next attempt may have begun; and who edits a job before the
-    operator knows that its workers run gets the job that he wants now."""
+    operator knows that its workers run gets the job that he wants now. Results that are not saved when their node is lost
+    are made again."""
 
     name = "a job whose ranks have all ended well is not run again"
 
@@ -80,7 +81,9 @@ class SuccessIsFinal(Rule):
             yield from self._look_at_pod(change.before, change.after, state)
         elif change.kind == "gpujobs" and change.after and change.after.uid in self._done:
             job = change.after
-            if _begins_anew(job):
+            unsaved = job.reason == "NodeLost" and any(
+                pod.saves for uid in self._done[job.uid] if (pod := state.pods.get(uid)))
+            if unsaved or _begins_anew(job):
                 del self._done[job.uid]
             elif job.phase in ("Failed", "Suspended", "Queued"):
                 yield (f"all ranks of attempt {self._begun.get(job.uid)} of {job.key} ended with code 0, and it is {job.phase}: "
