@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "api/v1alpha1/gpu_pool.h"
-#include "base/result.h"
-#include "planning/queue/node_picker.h"
+#include "planning/queue/node_choice.h"
 #include "planning/queue/verdict.h"
 #include "planning/queue/waiting_line.h"
 
@@ -35,9 +31,8 @@ class QueuePlan {
 
   // Returns the answer to a job in the line; nothing if the plan does not contain the job.
   std::optional<Verdict> verdict(const WaitingLine::Entry& entry) const;
-  // False for a spare that a job with spec.nodes got: others have become spares, and with that job's lease a
-  // new plan may choose other nodes for the jobs before it.
-  bool gave(const PoolNode& node) const;
+  // NodeChoice::gave
+  bool gave(const PoolNode& node) const { return nodes_.gave(node); }
 
   // The answers to all jobs that get nodes, by job and in queue order.
   const std::map<api::ObjectKey, Verdict>& granted() const { return granted_; }
@@ -51,30 +46,11 @@ class QueuePlan {
   const std::map<Demand, Refusal>& refused() const { return refused_; }
 
  private:
-  using Nodes = std::vector<const PoolNode*>;
-  using Candidates = std::vector<const Candidate*>;  // in order of name
   // Answers a job. Returns whether it gets nodes.
   bool decide(const Demand& demand, const api::ObjectKey& job);
   void refuse(const Demand& demand, const api::ObjectKey& job);
-  std::size_t index_of(const std::string& name) const;  // nodes_.size() if there is none
-  Candidates usable(const Demand& demand, NodePicker::Of of) const;
-  NodePicker supply(const Demand& demand, const Candidates& candidates, NodePicker::Of of) const;
-  Candidates named(const Demand& demand) const;  // the members among demand.nodes
-  std::optional<Verdict> problem_of_named(const Demand& demand) const;
-  std::optional<Nodes> choose_now(const Demand& demand);
-  std::optional<Nodes> choose_unavoided(const Demand& demand) const;
-  std::optional<Nodes> choose_named(const Demand& demand) const;
-  // Returns the nodes on which the job could run if all other jobs gave back theirs; or why it could not run.
-  tl::expected<Candidates, Verdict> possible(const Demand& demand) const;
-  Verdict wait(const Demand& demand, const Candidates& wanted);
-  Verdict never(const Demand& demand) const;
-  std::string mismatches() const;
-  std::optional<Verdict> only_without_foreign(const Demand& demand, const Nodes& nodes) const;
 
-  std::shared_ptr<const api::GpuPool> pool_;
-  std::int64_t spares_;                    // number of nodes to keep free
-  std::vector<Candidate> nodes_;           // in order of name
-  std::map<Demand, NodePicker> supplies_;  // for demands that get nodes
+  NodeChoice nodes_;
   std::map<api::ObjectKey, Verdict> granted_;
   std::vector<api::ObjectKey> grants_;
   std::map<Demand, Refusal> refused_;

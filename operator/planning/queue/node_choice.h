@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/v1alpha1/gpu_pool.h"
+#include "base/result.h"
+#include "planning/queue/node_picker.h"
+#include "planning/queue/verdict.h"
+#include "planning/queue/waiting_line.h"
+
+namespace gpupool::planning {
+
+// The nodes of an exclusive pool during one pass over its queue: which of them a job gets, which are reserved
+// for jobs that wait, and why a job could not run even on an empty pool. What is given or reserved stays so
+// in this pass. Owned by a plan; pure; not thread-safe.
+class NodeChoice {
+ public:
+  using Nodes = std::vector<const PoolNode*>;
+  using Candidates = std::vector<const Candidate*>;  // in order of name
+
+  // nodes: the pool's members in order of name; `leased` is set on all that are held. REQUIRES: they outlive
+  // this and do not change, except `leased` of nodes that were given away.
+  NodeChoice(std::shared_ptr<const api::GpuPool> pool, const std::vector<const PoolNode*>& nodes);
+  NodeChoice(const NodeChoice&) = delete;  // it contains pointers into itself
+  NodeChoice& operator=(const NodeChoice&) = delete;
+  NodeChoice(NodeChoice&&) = default;
+  NodeChoice& operator=(NodeChoice&&) = default;
+  ~NodeChoice() = default;
+
+  // Gives nodes that nobody holds and that are reserved for nobody to a job; nothing if there are too few.
+  std::optional<Nodes> take(const Demand& demand);
+  // Returns the nodes on which the job could run if all other jobs gave back theirs; or why it could not run.
+  tl::expected<Candidates, Verdict> possible(const Demand& demand) const;
+  // Reserves these nodes for a job that waits.
+  void keep(const Demand& demand, const Candidates& wanted);
+  // Returns the answer to a job that waits for these nodes. It says so if some are reserved for others.
+  Verdict wait_for(const Demand& demand, const Candidates& wanted) const;
+
+  // False for a spare that a job with spec.nodes got: others have become spares, and with that job's lease a
+  // new plan may choose other nodes for the jobs before it.
+  bool gave(const PoolNode& node) const;
+
+ private:
+  std::size_t index_of(const std::string& name) const;  // nodes_.size() if there is none
+  Candidates usable(const Demand& demand, NodePicker::Of of) const;
+  NodePicker supply(const Demand& demand, const Candidates& candidates, NodePicker::Of of) const;
+  Candidates named(const Demand& demand) const;  // the members among demand.nodes
+  std::optional<Verdict> problem_of_named(const Demand& demand) const;
+  std::optional<Nodes> choose_now(const Demand& demand);
+  std::optional<Nodes> choose_unavoided(const Demand& demand) const;
+  std::optional<Nodes> choose_named(const Demand& demand) const;
+  Verdict never(const Demand& demand) const;
+  std::string mismatches() const;
+  std::optional<Verdict> only_without_foreign(const Demand& demand, const Nodes& nodes) const;
+
+  std::shared_ptr<const api::GpuPool> pool_;
+  std::int64_t spares_;                    // number of nodes to keep free
+  std::vector<Candidate> nodes_;           // in order of name
+  std::map<Demand, NodePicker> supplies_;  // for demands that get nodes
+};
+
+}  // namespace gpupool::planning
