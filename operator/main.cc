@@ -66,7 +66,7 @@ class Operator {
         events_(client_, "gpupool-operator", instance_name(), clock_, metrics_, log),
         manager_(clock_, log),
         setup_{client_, caches_, events_, manager_, clock_, metrics_, log_},
-        pool_queue_(caches_),
+        pool_queue_(caches_, clock_),
         jobs_(setup_, pool_queue_, {options.threads, {options.launcher_image, options.carry_image}}),
         pools_(setup_, pool_queue_),
         sweeps_(setup_, ask_over_tcp()),

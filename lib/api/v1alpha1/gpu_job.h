@@ -124,12 +124,13 @@ struct Lease {
   std::int64_t slices = 0;  // of each worker, in `unit`; 0: an exclusive lease of whole nodes
   std::vector<NodeRef> nodes;
   std::vector<LostNode> lost;
-  std::string workload;                      // UID of the Job or StatefulSet that creates the pods
-  base::Word outcome;                        // only in Releasing
-  std::optional<base::WallTime> since;       // when `state` was entered
-  std::optional<base::WallTime> not_before;  // only in Restarting: earliest start of the next attempt
-  base::Word unit = {};                      // sharing_unit::kGpu: `slices` are whole GPUs; empty: slices
+  std::string workload;                    // UID of the Job or StatefulSet that creates the pods
+  base::Word outcome;                      // only in Releasing
+  std::optional<base::WallTime> since;     // when `state` was entered
+  base::Boxed<base::WallTime> not_before;  // only in Restarting: earliest start of the next attempt
+  base::Word unit = {};                    // sharing_unit::kGpu: `slices` are whole GPUs; empty: slices
   std::optional<base::WallTime> held_since = {};  // when the job got its nodes
+  base::Boxed<std::string> tenant = {};           // which had its turn; only in a pool with spec.queue
   bool operator==(const Lease&) const = default;
 
   // True for a lease of slices. Other jobs may use the same nodes; nothing is written on the nodes, and the
@@ -179,7 +180,7 @@ struct GpuJobStatus {
   base::Boxed<JobMetricsStatus> metrics;  // only with spec.metrics
   base::Boxed<JobSourceStatus> source;    // only with spec.source
   base::Boxed<JobResultsStatus> results;  // only with spec.results
-  base::Boxed<JobProgress> progress;      // only after an attempt has ended before the job
+  base::Boxed<JobProgress> progress;  // only after an attempt has ended before the job, or with spec.queue
   bool operator==(const GpuJobStatus&) const = default;
 };
 
@@ -273,7 +274,8 @@ struct Schema<api::Lease> {
                                             field<&T::outcome>("outcome"),
                                             field<&T::since>("since"),
                                             field<&T::not_before>("notBefore"),
-                                            field<&T::held_since>("heldSince")};
+                                            field<&T::held_since>("heldSince"),
+                                            field<&T::tenant>("tenant")};
 };
 template <>
 struct Schema<api::WorkerCounts> {
@@ -308,7 +310,8 @@ struct Schema<api::GpuJobStatus> {
                  field<&T::progress, &api::JobProgress::active_seconds>("activeSeconds"),
                  field<&T::progress, &api::JobProgress::checkpoint>("checkpoint"),
                  field<&T::progress, &api::JobProgress::restarted>("restarted"),
-                 field<&T::progress, &api::JobProgress::history>("history")};
+                 field<&T::progress, &api::JobProgress::history>("history"),
+                 field<&T::progress, &api::JobProgress::queue>("queue")};
 };
 template <>
 struct Schema<api::GpuJob> {

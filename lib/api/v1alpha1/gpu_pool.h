@@ -11,6 +11,7 @@
 #include "api/meta/object_meta.h"
 #include "api/v1alpha1/condition.h"
 #include "api/v1alpha1/near.h"
+#include "api/v1alpha1/pool_queue.h"
 
 namespace gpupool::api {
 
@@ -68,6 +69,7 @@ struct GpuPoolSpec {
   std::int64_t node_loss_timeout_seconds = 30;
   std::optional<std::int64_t> max_termination_grace_period_seconds;  // of workers
   base::Boxed<PoolSpares> spares;
+  base::Boxed<PoolQueueSpec> queue;
 
   // True if workers get whole GPUs of nodes that they share.
   bool rents_gpus() const { return sharing && sharing->unit == sharing_unit::kGpu; }
@@ -141,6 +143,7 @@ struct GpuPoolStatus {
   PoolJobCounts jobs;
   std::vector<ExcludedNode> excluded;  // the first 50 by name
   std::vector<DrainingNode> draining;  // the same
+  base::Boxed<QueueStatus> queue;      // only with spec.queue
   bool operator==(const GpuPoolStatus&) const = default;
 };
 
@@ -198,7 +201,8 @@ struct Schema<api::GpuPoolSpec> {
                  field<&T::pod_security>("podSecurity"),
                  field<&T::node_loss_timeout_seconds>("nodeLossTimeoutSeconds"),
                  field<&T::max_termination_grace_period_seconds>("maxTerminationGracePeriodSeconds"),
-                 field<&T::spares>("spares")};
+                 field<&T::spares>("spares"),
+                 field<&T::queue>("queue")};
 };
 template <>
 struct Schema<api::PoolNodeCounts> {
@@ -251,7 +255,8 @@ struct Schema<api::GpuPoolStatus> {
                                             field<&T::slices>("slices"),
                                             field<&T::jobs>("jobs"),
                                             field<&T::excluded>("excluded"),
-                                            field<&T::draining>("draining")};
+                                            field<&T::draining>("draining"),
+                                            field<&T::queue>("queue")};
 };
 template <>
 struct Schema<api::GpuPool> {

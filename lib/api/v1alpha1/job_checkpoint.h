@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "api/v1alpha1/pool_queue.h"
 #include "base/boxed.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -66,8 +67,9 @@ inline constexpr std::size_t kMaxHistoryBytes = 2048;  // as JSON
 struct JobProgress {
   std::int64_t active_seconds = 0;  // that earlier leases were held, since the job was last suspended
   base::Boxed<ReportedCheckpoint> checkpoint;
-  std::string restarted;            // the value of kRestart that was last carried out
-  std::vector<AttemptEnd> history;  // the last kMaxHistory, in order
+  std::string restarted;              // the value of kRestart that was last carried out
+  std::vector<AttemptEnd> history;    // the last kMaxHistory, in order
+  base::Boxed<JobQueueStatus> queue;  // only while the job waits in a pool with spec.queue
   bool operator==(const JobProgress&) const = default;
 };
 

@@ -6,6 +6,10 @@ namespace gpupool::api::reason {
 
 // Why a job waits.
 inline constexpr char kWaitingForNodes[] = "WaitingForNodes";
+inline constexpr char kWaitingForTurn[] = "WaitingForTurn";  // in a pool with spec.queue
+inline constexpr char kFirstInLine[] = "FirstInLine";        // the same; nodes are kept for the job
+inline constexpr char kLimitReached[] = "LimitReached";      // of its tenant
+inline constexpr char kTenantRefused[] = "TenantRefused";    // the pool is not for its namespace
 inline constexpr char kPoolNotFound[] = "PoolNotFound";
 inline constexpr char kPoolStopping[] = "PoolStopping";
 inline constexpr char kPoolStalled[] = "PoolStalled";

@@ -17,6 +17,10 @@ Json time_or_null(const std::optional<base::WallTime>& time) {
   return time ? Json(base::to_rfc3339(*time)) : Json(nullptr);
 }
 
+Json time_or_null(const base::Boxed<base::WallTime>& time) {
+  return time ? Json(base::to_rfc3339(*time)) : Json(nullptr);
+}
+
 Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json number_or_null(std::int64_t number) { return number == 0 ? Json(nullptr) : Json(number); }
@@ -67,7 +71,8 @@ Json to_json(const base::Boxed<Lease>& lease) {
                         {"outcome", text_or_null(lease->outcome)},
                         {"since", time_or_null(lease->since)},
                         {"notBefore", time_or_null(lease->not_before)},
-                        {"heldSince", time_or_null(lease->held_since)}});
+                        {"heldSince", time_or_null(lease->held_since)},
+                        {"tenant", lease->tenant ? Json(*lease->tenant) : Json(nullptr)}});
 }
 
 Json to_json(const base::Boxed<ExplainedUnits>& units) {
@@ -197,6 +202,13 @@ Json to_json(const AttemptEnd& end) {
                         {"repeatedSeconds", number_or_null(end.repeated_seconds)}});
 }
 
+Json to_json(const base::Boxed<JobQueueStatus>& queue) {
+  if (!queue) return nullptr;
+  return without_nulls({{"tenant", queue->tenant},
+                        {"reservedSince", time_or_null(queue->reserved_since)},
+                        {"latestStart", time_or_null(queue->latest_start)}});
+}
+
 void add_progress(Json& status, const base::Boxed<JobProgress>& progress) {
   if (!progress) return;
   status["activeSeconds"] = number_or_null(progress->active_seconds);
@@ -205,6 +217,7 @@ void add_progress(Json& status, const base::Boxed<JobProgress>& progress) {
   auto ends = Json::array();
   for (const auto& end : progress->history) ends.push_back(to_json(end));
   if (!ends.empty()) status["history"] = std::move(ends);
+  status["queue"] = to_json(progress->queue);
 }
 
 Json to_json(const SweepTrial& trial) {
@@ -234,6 +247,29 @@ Json to_json(const std::vector<DrainingNode>& draining) {
                                    {"problem", text_or_null(node.problem)}}));
   }
   return nodes;
+}
+
+Json to_json(const base::Boxed<QueueHolder>& holder) {
+  if (!holder) return nullptr;
+  return without_nulls({{"job", holder->job},
+                        {"since", time_or_null(holder->since)},
+                        {"workers", holder->workers},
+                        {"latestStart", time_or_null(holder->latest_start)}});
+}
+
+Json to_json(const base::Boxed<QueueStatus>& queue) {
+  if (!queue) return nullptr;
+  auto tenants = Json::array();
+  for (const auto& tenant : queue->tenants) {
+    tenants.push_back({{"name", tenant.name},
+                       {"queued", tenant.queued},
+                       {"held", tenant.held},
+                       {"averageHeld", tenant.average_held},
+                       {"usage", tenant.usage}});
+  }
+  return without_nulls({{"asOf", time_or_null(queue->as_of)},
+                        {"holder", to_json(queue->holder)},
+                        {"tenants", tenants.empty() ? Json(nullptr) : tenants}});
 }
 
 std::string update(const ResourceType& type, const ObjectMeta& metadata, Json status) {
@@ -305,7 +341,8 @@ std::string status_update(const ObjectMeta& metadata, const GpuPoolStatus& statu
                  {"slices", slices},
                  {"jobs", {{"queued", status.jobs.queued}, {"running", status.jobs.running}}},
                  {"excluded", excluded.empty() ? Json(nullptr) : excluded},
-                 {"draining", to_json(status.draining)}});
+                 {"draining", to_json(status.draining)},
+                 {"queue", to_json(status.queue)}});
 }
 
 std::string status_update(const ObjectMeta& metadata, const GpuSweepStatus& status) {

@@ -66,11 +66,12 @@ base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey
   counts_.done(key.name);
   auto drains = drains_in(*view);
   metrics_.on_drains(key.name, drains);
-  const planning::PoolJobs jobs{view->holding, view->waiting, std::move(drains.nodes)};
+  planning::PoolJobs jobs{view->holding, view->waiting, std::move(drains.nodes)};
+  if (view->queue) jobs.queue = *view->queue;
   const auto status = pool.spec.sharing
                           ? planning::make_pool_status(pool, view->members, view->shared, jobs, clock_.wall())
                           : planning::make_pool_status(pool, view->members, view->nodes, jobs, clock_.wall());
-  if (status == pool.status) return runtime::Requeue{};
+  if (!planning::is_news(status, pool.status)) return runtime::Requeue{};
   const auto body = api::status_update(pool.metadata, status);
   const auto done = client_.update(api::GpuPool::kType, key, body, "status", stop);
   if (!done && done.error().code != base::ErrorCode::kNotFound)

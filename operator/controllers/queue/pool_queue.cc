@@ -66,6 +66,7 @@ void PoolQueue::work_in_changes() {
   if (changes.everything) start_anew(changes);
   for (const auto& node : changes.nodes) work_in_node(node);
   for (const auto& job : changes.jobs) work_in_job(job);
+  if (changes.everything) settle_holds();
 }
 
 void PoolQueue::start_anew(Changes& changes) {
@@ -75,7 +76,8 @@ void PoolQueue::start_anew(Changes& changes) {
   nodes_.clear();
   holders_.clear();
   sharers_.clear();
-  for (const auto& pool : caches_.pools.store().list()) pools_.try_emplace(pool->metadata.name, pool);
+  close_books();
+  for (const auto& pool : caches_.pools.store().list()) open_pool(pool);
   for (const auto& [job, verdict] : granted_) {
     for (const auto& node : verdict.nodes) hold(node.name, verdict.slices > 0, 1);
   }
@@ -201,6 +203,7 @@ void PoolQueue::work_in_job(const api::ObjectKey& key) {
     if (auto* old = find(before->spec.pool)) {
       old->holding.erase(key);
       old->remove_waiting(key, {});
+      if (auto* turns = old->turns()) turns->remove_hold(key);
     }
   }
   auto* const state = job == nullptr ? nullptr : find(job->spec.pool);
@@ -209,6 +212,10 @@ void PoolQueue::work_in_job(const api::ObjectKey& key) {
     state->holding.insert(key);
   } else {
     state->holding.erase(key);
+  }
+  if (state->turns() != nullptr) {
+    const auto granted = granted_.find(key);
+    put_hold(*state, *job, granted == granted_.end() ? nullptr : &granted->second);
   }
   const bool in_line = is_valid(*job, before, *state) && planning::wants_nodes(*job) &&
                        !absent_.contains(key) && (asking_.contains(key) || planning::stands_in_line(*job));
@@ -219,7 +226,8 @@ void PoolQueue::work_in_job(const api::ObjectKey& key) {
     state->put_waiting(job, arrival_of(job->metadata.uid),
                        refused == refused_.end()
                            ? std::vector<std::string>()
-                           : std::vector(refused->second.begin(), refused->second.end()));
+                           : std::vector(refused->second.begin(), refused->second.end()),
+                       state->turns() == nullptr ? planning::Turn() : turn_of(*state, *job));
   }
 }
 
@@ -228,6 +236,8 @@ Ticket PoolQueue::grant(const api::GpuJob& job, const planning::Verdict& verdict
   if (!verdict.nodes.empty()) {
     granted_[key] = verdict;
     for (const auto& node : verdict.nodes) hold(node.name, verdict.slices > 0, 1);
+    auto* const state = find(job.spec.pool);
+    if (state != nullptr && state->turns() != nullptr) put_hold(*state, job, &verdict);
   }
   return {*this, key, verdict};
 }
@@ -250,6 +260,7 @@ Ticket PoolQueue::ask(const api::GpuJob& job) {
   if (state == nullptr)
     return grant(job, {{}, reason::kPoolNotFound, "there is no GpuPool " + job.spec.pool});
   state->clear_notified(key);
+  advance(*state);
   const bool by_line = state->plans_nodes();
   if (const auto granted = granted_.find(key); granted != granted_.end()) {
     const auto* still = by_line ? state->given(key) : nullptr;
@@ -273,6 +284,7 @@ Ticket PoolQueue::replace(const api::GpuJob& job, const std::vector<std::string>
   work_in_changes();
   auto* const state = find(job.spec.pool);
   if (state == nullptr || !state->plans_nodes()) return grant(job, {});
+  advance(*state);
   drop_grant(job.metadata.key());
   std::vector<planning::PoolNode> known;
   for (const auto& [name, member] : state->members()) known.push_back(member.described);
@@ -316,6 +328,7 @@ std::vector<api::ObjectKey> PoolQueue::changed_jobs(const std::string& pool) {
   std::vector<api::ObjectKey> changed;
   auto* const state = find(pool);
   if (state == nullptr) return changed;
+  advance(*state);
   const auto tell = [&](const api::ObjectKey& key, const planning::Verdict& verdict) {
     const auto job = caches_.newest_jobs.get(key);
     if (job == nullptr) return;
@@ -359,6 +372,8 @@ std::optional<PoolView> PoolQueue::view(const std::string& pool) {
   } else {
     for (const auto& [name, member] : state->members()) view.nodes.push_back(member.described);
   }
+  advance(*state);
+  if (auto* turns = state->turns()) view.queue = turns->status(state->line());
   view.waiting = static_cast<std::int64_t>(state->line().size());
   for (const auto& job : state->holding) view.holding.push_back(job.to_string());
   return view;

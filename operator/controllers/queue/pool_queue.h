@@ -31,6 +31,7 @@ struct PoolView {
   std::vector<std::string> holding;
   // By node, for nodes with api::kDrain: one of the jobs that hold it.
   std::map<std::string, std::string> to_leave;
+  std::optional<api::QueueStatus> queue = {};  // with spec.queue
 };
 
 // The queues of all pools. Plans one at a time under a lock, so two jobs never get the same node or the same
@@ -41,7 +42,8 @@ class PoolQueue final : public Ticket::Issuer {
  public:
   // REQUIRES: constructed before the controllers, so that it records a change before the change wakes a
   // reconcile.
-  explicit PoolQueue(Caches& caches);
+  // clock: for pools with spec.queue; outlives this.
+  PoolQueue(Caches& caches, const base::Clock& clock);
 
   // Answers step::AskQueue. REQUIRES: the job would take nodes at once (stands_in_line).
   Ticket ask(const api::GpuJob& job);
@@ -96,6 +98,15 @@ class PoolQueue final : public Ticket::Issuer {
   Ticket grant(const api::GpuJob& job, const planning::Verdict& verdict) GPUPOOL_REQUIRES(mutex_);
   void drop_grant(const api::ObjectKey& job) GPUPOOL_REQUIRES(mutex_);
   planning::PoolState* find(const std::string& pool) GPUPOOL_REQUIRES(mutex_);
+
+  // Of pools with spec.queue (pool_queue_turns.cc).
+  void open_pool(const std::shared_ptr<const api::GpuPool>& pool) GPUPOOL_REQUIRES(mutex_);
+  void close_books() GPUPOOL_REQUIRES(mutex_);
+  void settle_holds() GPUPOOL_REQUIRES(mutex_);
+  void advance(planning::PoolState& state) GPUPOOL_REQUIRES(mutex_);
+  void put_hold(planning::PoolState& state, const api::GpuJob& job, const planning::Verdict* granted)
+      GPUPOOL_REQUIRES(mutex_);
+  planning::Turn turn_of(planning::PoolState& state, const api::GpuJob& job) GPUPOOL_REQUIRES(mutex_);
   std::uint64_t arrival_of(const std::string& job_uid) const;
   Job exchange_known(const api::ObjectKey& key, const Job& job) GPUPOOL_REQUIRES(mutex_);
   void note_refusal(const Job& before, const api::GpuJob& job) GPUPOOL_REQUIRES(mutex_);
@@ -112,10 +123,17 @@ class PoolQueue final : public Ticket::Issuer {
       GPUPOOL_REQUIRES(mutex_);
 
   const Caches& caches_;
+  const base::Clock& clock_;
   SliceOccupancy slices_;
   std::function<void(const api::ObjectKey&)> on_notify_ = [](const api::ObjectKey&) {};
 
   base::Mutex mutex_;
+  // What tenants have used, by pool; it outlives the pool's state.
+  struct Book {
+    std::string pool_uid;
+    std::unique_ptr<planning::TenantBook> book;
+  };
+  std::map<std::string, Book> books_ GPUPOOL_GUARDED_BY(mutex_);
   std::map<std::string, planning::PoolState> pools_ GPUPOOL_GUARDED_BY(mutex_);
   std::set<Job, runtime::InKeyOrder> jobs_ GPUPOOL_GUARDED_BY(mutex_);  // as they were worked in
   std::set<api::ObjectKey> invalid_ GPUPOOL_GUARDED_BY(mutex_);         // of those

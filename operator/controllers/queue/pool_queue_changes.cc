@@ -13,7 +13,8 @@ std::size_t hash_of(const std::string& uid) { return std::hash<std::string>()(ui
 
 }  // namespace
 
-PoolQueue::PoolQueue(Caches& caches) : caches_(caches), slices_(caches) {
+PoolQueue::PoolQueue(Caches& caches, const base::Clock& clock)
+    : caches_(caches), clock_(clock), slices_(caches) {
   caches.newest_jobs.on_write([this](const api::ObjectKey& job) { job_changed(job); });
   caches.newest_nodes.on_write([this](const api::ObjectKey& node) { node_changed(node.name); });
   caches.jobs.on_list([this] { everything_changed(); });

@@ -119,7 +119,11 @@ std::optional<base::Duration> longest_hold(const api::GpuJob& job, const api::Gp
 }
 
 std::optional<base::WallTime> latest_end(const Holder& holder, const api::GpuPool& pool, base::WallTime now) {
-  const auto& job = *holder.job;
+  return latest_end(*holder.job, pool, now);
+}
+
+std::optional<base::WallTime> latest_end(const api::GpuJob& job, const api::GpuPool& pool,
+                                         base::WallTime now) {
   const auto ending = std::chrono::duration_cast<base::WallTime::duration>(grace_of(job, pool) + kOverhead);
   if (gives_back(job)) return now + ending;
   const auto longest = longest_hold(job, pool);

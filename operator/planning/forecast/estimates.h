@@ -45,6 +45,8 @@ class Estimates {
 // are gone. Nothing if it has no deadline. pool: its pool, which may shorten the grace period.
 std::optional<base::Duration> longest_hold(const api::GpuJob& job, const api::GpuPool& pool);
 // When a holder has given its nodes back at the latest.
+std::optional<base::WallTime> latest_end(const api::GpuJob& job, const api::GpuPool& pool,
+                                         base::WallTime now);
 std::optional<base::WallTime> latest_end(const Holder& holder, const api::GpuPool& pool, base::WallTime now);
 
 }  // namespace gpupool::planning

@@ -169,6 +169,8 @@ bool read_queue(const Question& question, Budget& budget, api::Explanation& answ
   auto picture = picture_of(queue);
   for (auto& why : picture.why) why = shortened(why, kMostPart);
   answer.pool = std::move(picture);
+  // Whose turn it is depends on all tenants there: the status of the job and of the pool tell it.
+  if (queue.pool->spec.queue) return false;
   answer.ahead = queue_before(queue);
   if (queue.closed || queue.too_many()) return queue.too_many();
   bool cut = false;

@@ -24,6 +24,14 @@ bool finished(const api::GpuJobStatus& status) {
   return status.phase == phase::kSucceeded || status.phase == phase::kFailed;
 }
 
+// Sets status.queue. Without it, an empty JobProgress goes, as it would by writing and reading the status.
+void set_turn(api::GpuJobStatus& status, const base::Boxed<api::JobQueueStatus>& turn) {
+  if (turn && !status.progress) status.progress.emplace();
+  if (!status.progress) return;
+  status.progress->queue = turn;
+  if (*status.progress == api::JobProgress()) status.progress.reset();
+}
+
 // Writes the status only if it differs from the current one.
 Step settle(const Observation& seen, api::GpuJobStatus status, const std::optional<api::Problem>& stalled,
             std::optional<base::Duration> again, std::optional<Note> note = std::nullopt) {
@@ -60,6 +68,7 @@ Step plan_finished(const Observation& seen) {
 Step stall(const Observation& seen, const api::Problem& problem, std::optional<base::Duration> again) {
   auto status = seen.job.status;
   status.phase = phase::kQueued;
+  set_turn(status, {});
   const bool news = status.reason != problem.reason || status.message != problem.message;
   return settle(seen, std::move(status), problem, again,
                 news ? std::optional<Note>({true, problem.reason, problem.message}) : std::nullopt);
@@ -86,15 +95,15 @@ Step await_pool(const Observation& seen, std::optional<base::Duration> again) {
                 news ? std::optional<Note>({true, reason::kPoolNotFound, text}) : std::nullopt);
 }
 
-Step wait(const Observation& seen, const std::string& why, const std::string& message,
-          std::optional<base::Duration> again) {
+Step wait(const Observation& seen, const Verdict& verdict, std::optional<base::Duration> again) {
   auto status = seen.job.status;
   status.phase = phase::kQueued;
-  const bool news = status.reason != why;
-  status.reason = why;
-  status.message = message;
+  const bool news = status.reason != verdict.reason;
+  status.reason = verdict.reason;
+  status.message = verdict.message;
+  set_turn(status, verdict.turn);
   return settle(seen, std::move(status), std::nullopt, again,
-                news ? std::optional<Note>({false, why, message}) : std::nullopt);
+                news ? std::optional<Note>({false, verdict.reason, verdict.message}) : std::nullopt);
 }
 
 Step take(const Observation& seen, const Verdict& verdict) {
@@ -111,6 +120,8 @@ Step take(const Observation& seen, const Verdict& verdict) {
   lease.nodes = verdict.nodes;
   lease.held_since = seen.now;
   if (status.lease) lease.lost = status.lease->lost;
+  if (verdict.turn) lease.tenant = verdict.turn->tenant;
+  set_turn(status, {});
   status.lease = std::move(lease);
   const auto nodes = summarize_nodes(verdict.nodes);
   status.node_names = nodes;
@@ -136,6 +147,7 @@ Step plan_suspended(const Observation& seen, const std::optional<api::Problem>& 
   status.phase = phase::kSuspended;
   status.reason = reason::kSuspended;
   status.message = "spec.suspend is true";
+  set_turn(status, {});
   if (invalid) {
     status.message += "; the job cannot run as it is: " + invalid->message;
     if (status.message != seen.job.status.message) note = {true, invalid->reason, invalid->message};
@@ -184,8 +196,7 @@ Step plan_queued(const Observation& seen) {
   }
   if (!seen.verdict) return step::AskQueue{};
   if (seen.verdict->reason == reason::kPoolNotFound) return await_pool(seen, until_deadline);
-  if (seen.verdict->nodes.empty())
-    return wait(seen, seen.verdict->reason, seen.verdict->message, until_deadline);
+  if (seen.verdict->nodes.empty()) return wait(seen, *seen.verdict, until_deadline);
   if (auto first = before_first_lease(seen)) return *std::move(first);
   return take(seen, *seen.verdict);
 }

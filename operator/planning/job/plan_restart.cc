@@ -28,14 +28,14 @@ namespace phase = api::phase;
 constexpr std::int64_t kLongestPause = 300;
 constexpr std::int64_t kMaxDoublings = 8;
 
-std::optional<base::WallTime> next_start(const Observation& seen, const api::GpuJobStatus& status) {
+base::Boxed<base::WallTime> next_start(const Observation& seen, const api::GpuJobStatus& status) {
   const auto& lease = *seen.job.status.lease;
-  if (lease.state != state::kRunning || !lease.since) return std::nullopt;
+  if (lease.state != state::kRunning || !lease.since) return {};
   const auto uncharged = std::clamp<std::int64_t>(status.attempts - status.failures, 1, kMaxDoublings + 1);
   const auto pause = std::min(kLongestPause, std::int64_t{1} << uncharged);
   // A time stamp in the future, from another clock, must not make the pause longer.
   const auto start = std::min(*lease.since, seen.now) + std::chrono::seconds(pause);
-  return start > seen.now ? std::optional(start) : std::nullopt;
+  return start > seen.now ? base::Boxed<base::WallTime>(start) : base::Boxed<base::WallTime>();
 }
 
 // Writes the outcome of this attempt together with the value of the next one, so that an outcome is judged

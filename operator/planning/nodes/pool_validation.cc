@@ -4,6 +4,7 @@
 #include "api/v1alpha1/reasons.h"
 #include "base/quantity.h"
 #include "planning/nodes/membership.h"
+#include "planning/tenants/queue_validation.h"
 
 namespace gpupool::planning {
 namespace {
@@ -48,6 +49,10 @@ std::optional<api::Problem> validate_pool(const api::GpuPool& pool) {
   }
   if (auto problem = check_unit(pool.spec)) return problem;
   if (auto problem = check_spares(pool.spec)) return problem;
+  if (pool.spec.queue) {
+    if (auto problem = check_queue(*pool.spec.queue); !problem.empty())
+      return api::Problem{reason::kInvalidSpec, "spec.queue." + problem};
+  }
   if (auto error = check_pattern(pool.spec.node_name_pattern); !error.empty()) {
     return api::Problem{reason::kInvalidNodeNamePattern, "spec.nodeNamePattern: " + error};
   }

@@ -142,6 +142,7 @@ api::GpuPoolStatus finish_status(api::GpuPoolStatus status, const api::GpuPool& 
                                  std::int64_t usable, const PoolJobs& jobs, base::WallTime now) {
   const auto not_ready = why_not_ready(pool, members, usable, status.excluded);
   status.draining = jobs.draining;
+  status.queue = jobs.queue;
   if (status.excluded.size() > kMaxListed) status.excluded.resize(kMaxListed);
   if (status.draining.size() > kMaxListed) status.draining.resize(kMaxListed);
   status.jobs = {jobs.queued, static_cast<std::int64_t>(jobs.holding.size())};
@@ -192,6 +193,19 @@ api::GpuPoolStatus make_pool_status(const api::GpuPool& pool, const Members& mem
   auto status = begin_status(pool, members);
   const auto usable = count_shared(status, nodes, pool.spec.rents_gpus());
   return finish_status(std::move(status), pool, members, usable, jobs, now);
+}
+
+bool is_news(const api::GpuPoolStatus& status, const api::GpuPoolStatus& stored) {
+  if (!status.queue || !stored.queue) return status != stored;
+  const auto without_time = [](api::GpuPoolStatus of) {
+    of.queue->as_of.reset();
+    for (auto& tenant : of.queue->tenants) {
+      tenant.average_held.clear();
+      tenant.usage.clear();
+    }
+    return of;
+  };
+  return without_time(status) != without_time(stored);
 }
 
 }  // namespace gpupool::planning

@@ -16,6 +16,7 @@ struct PoolJobs {
   std::vector<std::string> holding;  // jobs with a lease
   std::int64_t queued = 0;
   std::vector<api::DrainingNode> draining = {};  // nodes that jobs have to leave (draining_nodes.h)
+  base::Boxed<api::QueueStatus> queue = {};      // with spec.queue
 };
 
 // Returns the status of an exclusive pool. nodes: its members; `leased` is set on all that are held.
@@ -26,5 +27,9 @@ api::GpuPoolStatus make_pool_status(const api::GpuPool& pool, const Members& mem
 api::GpuPoolStatus make_pool_status(const api::GpuPool& pool, const Members& members,
                                     const std::vector<SharedNode>& nodes, const PoolJobs& jobs,
                                     base::WallTime now);
+
+// True if the status differs from the stored one in more than what changes with time alone:
+// status.queue.asOf, and what tenants have used. That is written with the next other change.
+bool is_news(const api::GpuPoolStatus& status, const api::GpuPoolStatus& stored);
 
 }  // namespace gpupool::planning

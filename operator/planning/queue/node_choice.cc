@@ -84,9 +84,10 @@ NodeChoice::NodeChoice(std::shared_ptr<const api::GpuPool> pool, const std::vect
   mark_spares(nodes_, spares_);
 }
 
-std::optional<NodeChoice::Nodes> NodeChoice::take(const Demand& demand) {
-  auto now = choose_now(demand);
-  if (!now) return std::nullopt;
+std::optional<NodeChoice::Nodes> NodeChoice::take(const Demand& demand, NodePicker::Of of,
+                                                  const std::function<bool(const Nodes&)>& accept) {
+  auto now = choose_now(demand, of);
+  if (!now || !accept(*now)) return std::nullopt;
   bool took_spares = false;
   for (const auto* node : *now) {
     auto& candidate = nodes_[index_of(node->name)];
@@ -113,7 +114,7 @@ std::size_t NodeChoice::index_of(const std::string& name) const {
 NodeChoice::Candidates NodeChoice::usable(const Demand& demand, NodePicker::Of of) const {
   Candidates found;
   for (const auto& candidate : nodes_) {
-    const bool had = of == NodePicker::Of::kAll || candidate.free();
+    const bool had = NodePicker::is_of(of, candidate);
     if (candidate.fits && had && usable_for(*candidate.node, demand)) found.push_back(&candidate);
   }
   return found;
@@ -133,33 +134,33 @@ NodeChoice::Candidates NodeChoice::named(const Demand& demand) const {
   return found;
 }
 
-std::optional<NodeChoice::Nodes> NodeChoice::choose_now(const Demand& demand) {
-  if (!demand.nodes.empty()) return choose_named(demand);
-  if (auto chosen = choose_unavoided(demand)) return chosen;
+std::optional<NodeChoice::Nodes> NodeChoice::choose_now(const Demand& demand, NodePicker::Of of) {
+  if (!demand.nodes.empty()) return choose_named(demand, of);
+  if (auto chosen = choose_unavoided(demand, of)) return chosen;
+  if (of == NodePicker::Of::kKept) return supply(demand, usable(demand, of), of).next();
   auto known = supplies_.find(demand);
-  if (known == supplies_.end()) {
-    constexpr auto kOf = NodePicker::Of::kFree;
-    known = supplies_.emplace(demand, supply(demand, usable(demand, kOf), kOf)).first;
-  }
+  if (known == supplies_.end())
+    known = supplies_.emplace(demand, supply(demand, usable(demand, of), of)).first;
   auto chosen = known->second.next();
   if (!chosen) supplies_.erase(known);  // it will not get nodes again in this pass
   return chosen;
 }
 
 // Nothing if the job avoids no node, or cannot get enough others now.
-std::optional<NodeChoice::Nodes> NodeChoice::choose_unavoided(const Demand& demand) const {
+std::optional<NodeChoice::Nodes> NodeChoice::choose_unavoided(const Demand& demand, NodePicker::Of of) const {
   if (demand.avoided.empty()) return std::nullopt;
-  auto others = usable(demand, NodePicker::Of::kFree);
+  auto others = usable(demand, of);
   std::erase_if(others, [&](const Candidate* each) { return demand.avoids(each->node->name); });
-  return supply(demand, others, NodePicker::Of::kFree).next();
+  return supply(demand, others, of).next();
 }
 
-std::optional<NodeChoice::Nodes> NodeChoice::choose_named(const Demand& demand) const {
+std::optional<NodeChoice::Nodes> NodeChoice::choose_named(const Demand& demand, NodePicker::Of of) const {
   if (problem_of_named(demand)) return std::nullopt;
   Nodes nodes;
   const auto candidates = named(demand);
   for (const auto* candidate : candidates) {
-    if (!candidate->unclaimed()) return std::nullopt;
+    const bool held = candidate->node->leased || candidate->given;
+    if (held || (candidate->kept && of == NodePicker::Of::kFree)) return std::nullopt;
     nodes.push_back(candidate->node);
   }
   if (!can_replace_spares(candidates, nodes_)) return std::nullopt;
@@ -187,6 +188,39 @@ Verdict NodeChoice::wait_for(const Demand& demand, const Candidates& wanted) con
     return each->kept;  // also if it is free, so that the message does not change whenever a job ends
   });
   return wait_in_line(pool_->metadata.name, "nodes for " + demand.text() + besides_spares(spares_), behind);
+}
+
+NodeChoice::Start NodeChoice::earliest(const Demand& demand, const Candidates& wanted,
+                                       const FreeAt& free_at) const {
+  Start start;
+  std::vector<std::pair<base::WallTime, const Candidate*>> ends;
+  ends.reserve(wanted.size());
+  for (const auto* candidate : wanted) {
+    if (candidate->unclaimed()) start.nodes.push_back(candidate);
+    if (const auto end = free_at(*candidate)) ends.emplace_back(*end, candidate);
+  }
+  std::ranges::sort(ends);
+  const auto first = [&](std::size_t count) -> std::optional<Nodes> {
+    Candidates candidates;
+    candidates.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) candidates.push_back(ends[i].second);
+    std::ranges::sort(candidates);
+    if (demand.nodes.empty()) return supply(demand, candidates, NodePicker::Of::kAll).next();
+    return count == wanted.size() ? std::optional(nodes_of(candidates)) : std::nullopt;
+  };
+  if (ends.empty() || !first(ends.size())) return start;
+  std::size_t few = 0;  // too few
+  std::size_t enough = ends.size();
+  while (few + 1 < enough) {
+    const auto middle = few + (enough - few) / 2;
+    (first(middle) ? enough : few) = middle;
+  }
+  start.at = ends[enough - 1].first;
+  start.nodes.clear();
+  const auto chosen = first(enough);
+  for (const auto* node : *chosen) start.nodes.push_back(&nodes_[index_of(node->name)]);
+  std::ranges::sort(start.nodes);
+  return start;
 }
 
 void NodeChoice::keep(const Demand& demand, const Candidates& wanted) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "api/v1alpha1/gpu_pool.h"
+#include "base/clock.h"
 #include "base/result.h"
 #include "planning/queue/node_picker.h"
 #include "planning/queue/verdict.h"
@@ -34,10 +36,24 @@ class NodeChoice {
   NodeChoice& operator=(NodeChoice&&) = default;
   ~NodeChoice() = default;
 
-  // Gives nodes that nobody holds and that are reserved for nobody to a job; nothing if there are too few.
-  std::optional<Nodes> take(const Demand& demand);
+  // Gives nodes that nobody holds to a job; nothing if there are too few. kFree: none that are reserved.
+  std::optional<Nodes> take(const Demand& demand, NodePicker::Of of = NodePicker::Of::kFree) {
+    return take(demand, of, [](const Nodes&) { return true; });
+  }
+  // The same, if `accept` agrees. REQUIRES: not kAll.
+  std::optional<Nodes> take(const Demand& demand, NodePicker::Of of,
+                            const std::function<bool(const Nodes&)>& accept);
   // Returns the nodes on which the job could run if all other jobs gave back theirs; or why it could not run.
   tl::expected<Candidates, Verdict> possible(const Demand& demand) const;
+  // The nodes on which a job that waits can start first, and when that is. Nothing as the time: not known;
+  // then the nodes are those among `wanted` that are free now.
+  struct Start {
+    std::optional<base::WallTime> at;
+    Candidates nodes;
+  };
+  // wanted: possible(demand). free_at: when a node is free; nothing if that is not known.
+  using FreeAt = std::function<std::optional<base::WallTime>(const Candidate&)>;
+  Start earliest(const Demand& demand, const Candidates& wanted, const FreeAt& free_at) const;
   // Reserves these nodes for a job that waits.
   void keep(const Demand& demand, const Candidates& wanted);
   // Returns the answer to a job that waits for these nodes. It says so if some are reserved for others.
@@ -53,9 +69,9 @@ class NodeChoice {
   NodePicker supply(const Demand& demand, const Candidates& candidates, NodePicker::Of of) const;
   Candidates named(const Demand& demand) const;  // the members among demand.nodes
   std::optional<Verdict> problem_of_named(const Demand& demand) const;
-  std::optional<Nodes> choose_now(const Demand& demand);
-  std::optional<Nodes> choose_unavoided(const Demand& demand) const;
-  std::optional<Nodes> choose_named(const Demand& demand) const;
+  std::optional<Nodes> choose_now(const Demand& demand, NodePicker::Of of);
+  std::optional<Nodes> choose_unavoided(const Demand& demand, NodePicker::Of of) const;
+  std::optional<Nodes> choose_named(const Demand& demand, NodePicker::Of of) const;
   Verdict never(const Demand& demand) const;
   std::string mismatches() const;
   std::optional<Verdict> only_without_foreign(const Demand& demand, const Nodes& nodes) const;

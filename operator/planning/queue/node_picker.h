@@ -26,6 +26,8 @@ struct Candidate {
   // Held by nobody and reserved for nobody.
   bool unclaimed() const { return !node->leased && !given && !kept; }
   bool free() const { return unclaimed() && !spare; }
+  // Free, or reserved for a job that waits.
+  bool free_or_kept() const { return !node->leased && !given && !spare; }
 };
 
 // Chooses nodes for jobs with the same demand, one job after the other. Each job gets the nodes on which the
@@ -36,13 +38,18 @@ struct Candidate {
 // thread-safe.
 class NodePicker {
  public:
-  enum class Of { kFree, kAll };
-  // candidates: in order of name. kFree: next() uses only nodes that are free when it is called. kAll: uses
+  enum class Of { kFree, kKept, kAll };
+  // candidates: in order of name. kFree: next() uses only nodes that are free when it is called;
+  // kKept: also those that are kept. kAll: uses
   // all nodes, so next() always returns the same. REQUIRES: candidates outlive the picker; a node that is not
   // free does not become free again.
   NodePicker(const api::PoolGpus& wanted, const std::vector<const Candidate*>& candidates,
              std::int64_t workers, std::int64_t gpus_per_worker, const NodeNeeds& needs, Of of,
              api::Near near = {});
+
+  static bool is_of(Of of, const Candidate& candidate) {
+    return of == Of::kAll || (of == Of::kKept ? candidate.free_or_kept() : candidate.free());
+  }
 
   // Returns the nodes of the next job, in no particular order; nothing if there are too few.
   std::optional<std::vector<const PoolNode*>> next();
@@ -58,7 +65,7 @@ class NodePicker {
     std::size_t taken = 0;          // number of nodes at the front that are not free any more
     std::size_t enough = 0;         // number of nodes that a job needs; 0: min_waste() decides
   };
-  bool may_give(const Candidate& candidate) const { return of_ == Of::kAll || candidate.free(); }
+  bool may_give(const Candidate& candidate) const { return is_of(of_, candidate); }
   void put_in_order(Group& group) const;
   using Nodes = std::vector<const PoolNode*>;
   std::optional<Nodes> choose(Group& group) const;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/queue/pool_state.h"
 
+#include <algorithm>
+
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "planning/nodes/node_gpus.h"
 #include "planning/nodes/pool_validation.h"
 #include "planning/queue/verdict.h"
 #include "planning/slices/shared_node.h"
+#include "planning/tenants/gpu_amount.h"
 
 namespace gpupool::planning {
 namespace {
@@ -30,13 +33,16 @@ std::optional<Verdict> why_closed(const api::GpuPool& pool) {
 
 }  // namespace
 
-PoolState::PoolState(std::shared_ptr<const api::GpuPool> pool)
+PoolState::PoolState(std::shared_ptr<const api::GpuPool> pool, TenantBook* book)
     : pool_(std::move(pool)),
       closed_(why_closed(*pool_)),
-      line_(pool_->spec.worker_resource(), pool_->spec.near) {}
+      line_(pool_->spec.worker_resource(), pool_->spec.near) {
+  if (book != nullptr) turns_.emplace(pool_, *book);
+}
 
 void PoolState::forget_plan() {
   plan_.reset();
+  if (turns_) turns_->forget_plan();
   slice_plan_.reset();
 }
 
@@ -80,6 +86,8 @@ void PoolState::update_leased(Member& member) {
   if (leased == member.described.leased) return;
   // The plan expects that jobs take the nodes that it gave them.
   if (plan_ && !(leased && plan_->gave(member.described))) plan_.reset();
+  const auto* turns = turns_ ? turns_->plan() : nullptr;
+  if (turns != nullptr && !(leased && turns->gave(member.described))) turns_->forget_plan();
   member.described.leased = leased;
 }
 
@@ -99,11 +107,17 @@ Members PoolState::membership() const {
   return found;
 }
 
-void PoolState::put_waiting(Job job, std::uint64_t arrival, std::vector<std::string> avoided) {
+void PoolState::put_waiting(Job job, std::uint64_t arrival, std::vector<std::string> avoided, Turn turn) {
   const auto key = job->metadata.key();
   const bool known = line_.find(key) != nullptr;
-  if (!line_.put(std::move(job), arrival, std::move(avoided))) return;
+  if (!line_.put(std::move(job), arrival, std::move(avoided), std::move(turn))) return;
   const auto& entry = *line_.find(key);
+  if (turns_) {
+    if (line_.groups().at(entry.demand()).size() == 1) turns_->forget_told(entry.demand());
+    const auto* plan = turns_->plan();
+    if (plan != nullptr && !known && plan->refuses(entry.demand())) return;
+    return forget_plan();
+  }
   if (plan_ && !known && plan_->is_last(entry.position())) return plan_->append(entry);
   if (slice_plan_ && !known && slice_plan_->is_last(entry.position())) {
     return slice_plan_->append(entry);
@@ -116,6 +130,10 @@ void PoolState::remove_waiting(const api::ObjectKey& job, const std::vector<api:
   line_.remove(job);
   notified_.erase(job);
   if (waited) slice_plan_.reset();
+  if (const auto* turns = turns_ ? turns_->plan() : nullptr) {
+    const auto given = turns->granted().find(job);
+    if (given == turns->granted().end() ? waited : given->second.nodes != nodes) turns_->forget_plan();
+  }
   if (!plan_) return;
   const auto got = plan_->granted().find(job);
   if (got == plan_->granted().end() ? waited : got->second.nodes != nodes) plan_.reset();
@@ -139,7 +157,10 @@ void PoolState::reserve(const api::ObjectKey& job, const Verdict& given) {
 void PoolState::take_past_line(const std::vector<api::NodeRef>& nodes) {
   for (const auto& ref : nodes) {
     const auto member = members_.find(ref.name);
-    if (plan_ && member != members_.end() && plan_->gave(member->second.described)) plan_.reset();
+    if (member == members_.end()) continue;
+    if (plan_ && plan_->gave(member->second.described)) plan_.reset();
+    const auto* turns = turns_ ? turns_->plan() : nullptr;
+    if (turns != nullptr && turns->gave(member->second.described)) turns_->forget_plan();
   }
 }
 
@@ -168,31 +189,76 @@ const PoolState::Verdicts& PoolState::slices(const Describe& describe) {
     std::vector<SharedNode> members;
     members.reserve(nodes.size());
     for (const auto& [name, node] : nodes) members.push_back(node);
-    slice_plan_.emplace(*pool_, std::move(members), line_);
+    if (turns_) {
+      const auto shares = [this](const std::string& tenant) {
+        return turns_->book().share(tenant, turns_->now());
+      };
+      const auto amount = [this](const Verdict& verdict) { return amount_of(verdict.nodes, verdict.slices); };
+      slice_plan_.emplace(*pool_, std::move(members), line_, SlicePlan::Turns{shares, amount, turns_->now()});
+    } else {
+      slice_plan_.emplace(*pool_, std::move(members), line_);
+    }
   }
   return slice_plan_->verdicts();
 }
 
+std::vector<const PoolNode*> PoolState::nodes() const {
+  std::vector<const PoolNode*> nodes;
+  nodes.reserve(members_.size());
+  for (const auto& [name, member] : members_) nodes.push_back(&member.described);
+  return nodes;
+}
+
 QueuePlan& PoolState::plan() {
   if (!plan_) {
-    std::vector<const PoolNode*> nodes;
-    nodes.reserve(members_.size());
-    for (const auto& [name, member] : members_) nodes.push_back(&member.described);
-    plan_.emplace(pool_, nodes, line_);
+    plan_.emplace(pool_, nodes(), line_);
     told_grants_ = 0;
   }
   return *plan_;
 }
 
+TurnPlan& PoolState::turn_plan() {
+  if (turns_->plan() != nullptr) return *turns_->plan();
+  told_grants_ = 0;
+  return turns_->plan(nodes(), line_);
+}
+
+MilliGpus PoolState::amount_of(const std::vector<api::NodeRef>& refs, std::int64_t slices) const {
+  const auto& queue = *pool_->spec.queue;
+  MilliGpus sum = 0;
+  for (const auto& ref : refs) {
+    if (slices == 0 || pool_->spec.rents_gpus()) {
+      const auto member = members_.find(ref.name);
+      if (member == members_.end()) continue;
+      const auto& node = member->second.described;
+      sum += gpu_amount(queue, node.model, slices == 0 ? node.all_gpus() : slices * ref.workers);
+    } else if (const auto node = shared_.find(ref.name);
+               node != shared_.end() && !node->second.gpus.empty()) {
+      const auto& gpu = node->second.gpus.front();
+      sum += ref.workers * slice_amount(queue, gpu.model, slices, std::max<std::int64_t>(1, gpu.size.count));
+    }
+  }
+  return sum;
+}
+
 std::optional<Verdict> PoolState::verdict(const api::ObjectKey& job) {
   const auto* entry = line_.find(job);
   if (entry == nullptr) return std::nullopt;
+  if (turns_) {
+    if (auto verdict = turn_plan().verdict(*entry)) return verdict;
+    turns_->forget_plan();
+    return turn_plan().verdict(*entry);
+  }
   if (auto verdict = plan().verdict(*entry)) return verdict;
   plan_.reset();  // the plan does not contain the job
   return plan().verdict(*entry);
 }
 
 const Verdict* PoolState::given(const api::ObjectKey& job) const {
+  if (const auto* turns = turns_ ? turns_->plan() : nullptr) {
+    const auto got = turns->granted().find(job);
+    return got == turns->granted().end() ? nullptr : &got->second;
+  }
   if (!plan_) return nullptr;
   const auto got = plan_->granted().find(job);
   return got == plan_->granted().end() ? nullptr : &got->second;
@@ -204,6 +270,14 @@ std::vector<PoolState::Job> PoolState::take_notifications() {
     const auto* entry = line_.find(key);
     if (entry != nullptr) told_anew.push_back(entry->job());
   };
+  if (turns_) {
+    auto& turns = turn_plan();
+    for (; told_grants_ < turns.grants().size(); ++told_grants_) {
+      if (notified_.insert(turns.grants()[told_grants_]).second) tell(turns.grants()[told_grants_]);
+    }
+    turns_->tell_refused(line_, [&](const Job& job) { told_anew.push_back(job); });
+    return told_anew;
+  }
   for (const auto& grants = plan().grants(); told_grants_ < grants.size(); ++told_grants_) {
     if (notified_.insert(grants[told_grants_]).second) tell(grants[told_grants_]);
   }

@@ -14,6 +14,7 @@
 
 #include "api/v1alpha1/gpu_pool.h"
 #include "planning/nodes/membership.h"
+#include "planning/queue/pool_turns.h"
 #include "planning/queue/queue_plan.h"
 #include "planning/queue/slice_plan.h"
 
@@ -42,7 +43,8 @@ class PoolState {
  public:
   using Job = WaitingLine::Job;
 
-  explicit PoolState(std::shared_ptr<const api::GpuPool> pool);
+  // book: with spec.queue of the pool, else null; outlives this.
+  explicit PoolState(std::shared_ptr<const api::GpuPool> pool, TenantBook* book = nullptr);
   PoolState(const PoolState&) = delete;
   PoolState& operator=(const PoolState&) = delete;
 
@@ -59,8 +61,13 @@ class PoolState {
   const std::map<std::string, Member>& members() const { return members_; }
   Members membership() const;
 
-  // avoided: Demand::avoided.
-  void put_waiting(Job job, std::uint64_t arrival, std::vector<std::string> avoided = {});
+  // Null without spec.queue. Set its time (PoolTurns::advance) before questions.
+  PoolTurns* turns() { return turns_ ? &*turns_ : nullptr; }
+  // What this many slices per worker, or whole nodes if 0, of these nodes count. REQUIRES: turns().
+  MilliGpus amount_of(const std::vector<api::NodeRef>& refs, std::int64_t slices) const;
+
+  // avoided, turn: those of Demand.
+  void put_waiting(Job job, std::uint64_t arrival, std::vector<std::string> avoided = {}, Turn turn = {});
   // nodes: the nodes that the job holds now; empty if none.
   void remove_waiting(const api::ObjectKey& job, const std::vector<api::NodeRef>& nodes);
   // Removes the job from the line. The job keeps its grant until its status shows the lease.
@@ -94,7 +101,9 @@ class PoolState {
   using Told = std::map<Demand, QueuePlan::Refusal>;
 
   QueuePlan& plan();
-  void forget_plan();  // drops the plan of either kind after an unexpected change
+  TurnPlan& turn_plan();
+  std::vector<const PoolNode*> nodes() const;  // in order of name
+  void forget_plan();                          // drops the plan of either kind after an unexpected change
   void update_leased(Member& member);
 
   std::shared_ptr<const api::GpuPool> pool_;
@@ -103,6 +112,7 @@ class PoolState {
   std::map<std::string, NodeMembership::Exclusion> excluded_;
   WaitingLine line_;
   std::optional<QueuePlan> plan_;
+  std::optional<PoolTurns> turns_;
   std::map<std::string, SharedNode> shared_;
   std::set<std::string> touched_;
   std::optional<SlicePlan> slice_plan_;

@@ -45,6 +45,8 @@ class SlicePass {
     }
   }
 
+  const std::string& pool() const { return pool_.metadata.name; }
+
   Verdict decide(const WaitingLine::Entry& entry) {
     const auto& job = *entry.job();
     SliceDemand demand{job, need_of(job.spec, pool_.spec.rents_gpus()), api::worker_count(job.spec),
@@ -52,6 +54,11 @@ class SlicePass {
     demand.need.requests = demand.needs.requests;
     return job.spec.nodes.empty() ? decide_any(demand) : decide_named(demand);
   }
+
+  // Of a verdict that gives slices: whether the job may have them. If not, it gets a verdict without nodes or
+  // a reason.
+  std::function<bool(const Verdict& verdict)> accept = [](const Verdict&) { return true; };
+  bool keeps = true;  // slices for jobs that wait
 
  private:
   static bool open_to(const SharedNode& node, const SliceDemand& demand) {
@@ -91,6 +98,9 @@ class SlicePass {
   }
 
   Verdict grant(const SliceDemand& demand, const SlicePlacement& placement) {
+    Verdict verdict{placement.nodes, "", "", placement.slices,
+                    demand.need.single_gpus > 0 ? api::sharing_unit::kGpu : ""};
+    if (!accept(verdict)) return {};
     const auto each = taken_by_worker(demand.need.requests);
     for (const auto& ref : placement.nodes) {
       const auto found = std::find_if(nodes_.begin(), nodes_.end(),
@@ -100,16 +110,19 @@ class SlicePass {
         found->requested += each;
       }
     }
-    return {placement.nodes, "", "", placement.slices,
-            demand.need.single_gpus > 0 ? api::sharing_unit::kGpu : ""};
+    return verdict;
   }
 
   // The job could run if other jobs gave back slices: reserves the nodes that it waits for.
   Verdict wait(const SliceDemand& demand, const Nodes& wanted) {
     const bool behind = unclaimed(wanted).size() < wanted.size();
-    for (const auto* node : wanted) kept_for_others_.insert(node->node.name);
-    return wait_in_line(pool_.metadata.name,
-                        (pool_.spec.rents_gpus() ? "GPUs for " : "slices for ") + demand.text(), behind);
+    for (const auto* node : wanted) {
+      if (keeps) kept_for_others_.insert(node->node.name);
+    }
+    auto verdict = wait_in_line(
+        pool_.metadata.name, (pool_.spec.rents_gpus() ? "GPUs for " : "slices for ") + demand.text(), behind);
+    verdict.waits = true;
+    return verdict;
   }
 
   // Those in groups with room for the whole job, if it needs one group.
@@ -236,6 +249,107 @@ SlicePlan::SlicePlan(const api::GpuPool& pool, std::vector<SharedNode> nodes, co
   for (const auto& job : line.in_order()) append(*line.find(job->metadata.key()));
 }
 
+// One pass over the queue of a sharing pool with spec.queue. Like TurnPlan, without backfill: what is kept
+// for the first in line is kept from all others.
+class SliceTurns {
+ public:
+  SliceTurns(SlicePass& pass, const api::GpuPool& pool, const WaitingLine& line,
+             const SlicePlan::Turns& turns)
+      : pass_(pass),
+        line_(line),
+        turns_(turns),
+        order_(*pool.spec.queue, line, turns.shares, turns.now, true) {}
+
+  std::map<api::ObjectKey, Verdict> run() {
+    bool placed = false;
+    while (const auto candidate = order_.next()) {
+      if (!placed && !candidate->within_guarantee) {
+        placed = true;
+        place_first();
+      }
+      decide(*candidate);
+    }
+    return std::move(verdicts_);
+  }
+
+ private:
+  // most: what the tenant may hold with the job.
+  Verdict ask(const WaitingLine::Entry& entry, const std::optional<MilliGpus>& most) {
+    const auto& share = order_.share(entry.demand().turn.tenant);
+    too_much_ = false;
+    pass_.accept = [this, &share, most](const Verdict& verdict) {
+      amount_ = turns_.amount(verdict);
+      too_much_ = most && share.held + amount_ > *most;
+      return !too_much_;
+    };
+    return pass_.decide(entry);
+  }
+
+  void place_first() {
+    const auto* entry = first_told(line_);
+    if (entry == nullptr || verdicts_.contains(entry->position().key)) return;
+    const auto& share = order_.share(entry->demand().turn.tenant);
+    if (share.tenant.refused) return;
+    auto verdict = ask(*entry, share.tenant.limit);
+    if (too_much_ || (verdict.nodes.empty() && !verdict.waits)) return;
+    if (!verdict.nodes.empty()) order_.add_held(share.tenant.name, amount_);
+    answer(*entry, std::move(verdict));
+  }
+
+  void decide(const TurnOrder::Candidate& candidate) {
+    const auto& demand = *candidate.demand;
+    const auto& job = **candidate.job;
+    const auto known = verdicts_.find(job.metadata.key());
+    if (known != verdicts_.end() && !known->second.nodes.empty()) return order_.skip();
+    const auto& share = order_.share(demand.turn.tenant);
+    const auto& entry = *line_.find(job.metadata.key());
+    auto verdict = refused_tenant(pass_.pool(), job.metadata.ns);
+    if (!share.tenant.refused) {
+      verdict = ask(entry,
+                    candidate.within_guarantee ? std::optional(share.tenant.guaranteed) : share.tenant.limit);
+      if (too_much_ && candidate.within_guarantee) return order_.refuse_guarantee();
+      if (too_much_) verdict = over_limit(pass_.pool(), share.tenant, demand.text());
+    }
+    if (!verdict.nodes.empty()) {
+      answer(entry, std::move(verdict));
+      return order_.grant(amount_);
+    }
+    for (const auto& [position, other] : line_.groups().at(demand)) {
+      if (!verdicts_.contains(position.key)) answer(*line_.find(position.key), verdict);
+    }
+    order_.refuse();
+  }
+
+  void answer(const WaitingLine::Entry& entry, Verdict verdict) {
+    verdict.turn = api::JobQueueStatus{entry.demand().turn.tenant, {}, {}};
+    if (verdict.waits && pass_.keeps) {
+      pass_.keeps = false;
+      const auto& progress = entry.job()->status.progress;
+      const auto since = progress && progress->queue ? progress->queue->reserved_since : std::nullopt;
+      verdict.turn->reserved_since = since.value_or(turns_.now);
+      verdict.reason = reason::kFirstInLine;
+      verdict.message = "first in line: " + verdict.message;
+    } else if (verdict.waits) {
+      verdict.reason = reason::kWaitingForTurn;
+    }
+    verdicts_[entry.position().key] = std::move(verdict);
+  }
+
+  SlicePass& pass_;
+  const WaitingLine& line_;
+  const SlicePlan::Turns& turns_;
+  TurnOrder order_;
+  std::map<api::ObjectKey, Verdict> verdicts_;
+  MilliGpus amount_ = 0;
+  bool too_much_ = false;
+};
+
+SlicePlan::SlicePlan(const api::GpuPool& pool, std::vector<SharedNode> nodes, const WaitingLine& line,
+                     const Turns& turns)
+    : by_turns_(true), pass_(std::make_unique<SlicePass>(pool, std::move(nodes))) {
+  verdicts_ = SliceTurns(*pass_, pool, line, turns).run();
+}
+
 SlicePlan::~SlicePlan() = default;
 
 void SlicePlan::append(const WaitingLine::Entry& entry) {
@@ -247,7 +361,7 @@ bool SlicePlan::leave(const QueuePosition& position) {
   const bool first = !positions_.empty() && *positions_.begin() == position;
   positions_.erase(position);
   verdicts_.erase(position.key);
-  return first;
+  return first || by_turns_;
 }
 
 std::map<api::ObjectKey, Verdict> plan_slices(const api::GpuPool& pool, std::vector<SharedNode> nodes,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <vector>
 
+#include "planning/queue/turn_order.h"
 #include "planning/queue/verdict.h"
 #include "planning/queue/waiting_line.h"
 #include "planning/slices/shared_node.h"
@@ -24,6 +26,15 @@ class SlicePlan {
  public:
   // REQUIRES: the pool outlives the plan.
   SlicePlan(const api::GpuPool& pool, std::vector<SharedNode> nodes, const WaitingLine& line);
+  // Of a pool with spec.queue: the tenants take turns (TurnOrder), and slices are kept for the first that has
+  // to wait alone. amount: what a verdict counts.
+  struct Turns {
+    TurnOrder::Shares shares;
+    std::function<MilliGpus(const Verdict& verdict)> amount;
+    base::WallTime now;
+  };
+  SlicePlan(const api::GpuPool& pool, std::vector<SharedNode> nodes, const WaitingLine& line,
+            const Turns& turns);
   ~SlicePlan();
   SlicePlan(const SlicePlan&) = delete;
   SlicePlan& operator=(const SlicePlan&) = delete;
@@ -34,12 +45,14 @@ class SlicePlan {
     return positions_.empty() || *positions_.rbegin() < position;
   }
   // Removes a job that has taken its slices. Returns whether the plan is still valid: only if the job was the
-  // first, because jobs before it were answered without counting those slices as taken.
+  // first, because jobs before it were answered without counting those slices as taken. With turns always: no
+  // job is appended to such a plan.
   bool leave(const QueuePosition& position);
 
   const std::map<api::ObjectKey, Verdict>& verdicts() const { return verdicts_; }
 
  private:
+  bool by_turns_ = false;
   std::unique_ptr<SlicePass> pass_;
   std::map<api::ObjectKey, Verdict> verdicts_;
   std::set<QueuePosition> positions_;

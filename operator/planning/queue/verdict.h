@@ -17,6 +17,8 @@ struct Verdict {
   std::string message;      // stable, because each change is a status write of every waiting job
   std::int64_t slices = 0;  // of each worker, in `unit`; 0: whole nodes
   base::Word unit = {};     // Lease::unit
+  base::Boxed<api::JobQueueStatus> turn = {};  // only in a pool with spec.queue
+  bool waits = false;                          // of slices: the job could run if other jobs gave back theirs
   bool operator==(const Verdict&) const = default;
 };
 

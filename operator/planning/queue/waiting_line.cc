@@ -15,7 +15,8 @@ Demand demand_of(const api::GpuJob& job, const std::string& gpu_resource,
           job.spec.nodes,
           needs_of(job.spec, gpu_resource),
           {},
-          near_of(job.spec, near)};
+          near_of(job.spec, near),
+          {}};
 }
 
 }  // namespace
@@ -31,19 +32,33 @@ QueuePosition WaitingLine::position_of(const api::GpuJob& job, std::uint64_t arr
           job.metadata.key()};
 }
 
-bool WaitingLine::put(Job job, std::uint64_t arrival, std::vector<std::string> avoided) {
+// Keeps reserving_ as the job's status says.
+void WaitingLine::note_reserving(const api::GpuJob& job) {
+  const auto& progress = job.status.progress;
+  if (progress && progress->queue && progress->queue->reserved_since) {
+    reserving_.insert(job.metadata.key());
+  } else if (!reserving_.empty()) {
+    reserving_.erase(job.metadata.key());
+  }
+}
+
+bool WaitingLine::put(Job job, std::uint64_t arrival, std::vector<std::string> avoided, Turn turn) {
   const auto& metadata = job->metadata;
   const auto position = position_of(*job, arrival);
   const auto known = entries_.find(position.key);
   const bool same_spec = known != entries_.end() && known->job()->metadata.uid == metadata.uid &&
                          known->job()->metadata.generation == metadata.generation;
-  if (same_spec && known->position() == position && known->demand().avoided == avoided) {
+  if (same_spec && known->position() == position && known->demand().avoided == avoided &&
+      known->demand().turn == turn) {
+    note_reserving(*job);
     known->in_group_->second = std::move(job);
     return false;
   }
   auto demand = same_spec ? known->demand() : demand_of(*job, gpu_resource_, near_);
   demand.avoided = std::move(avoided);
+  demand.turn = std::move(turn);
   remove(position.key);
+  note_reserving(*job);
   const auto group = groups_.try_emplace(std::move(demand)).first;
   entries_.insert(Entry(group, group->second.emplace(position, std::move(job)).first));
   return true;
@@ -52,6 +67,7 @@ bool WaitingLine::put(Job job, std::uint64_t arrival, std::vector<std::string> a
 void WaitingLine::remove(const api::ObjectKey& key) {
   const auto known = entries_.find(key);
   if (known == entries_.end()) return;
+  reserving_.erase(key);
   const auto [group, in_group] = std::pair(known->group_, known->in_group_);
   entries_.erase(known);
   group->second.erase(in_group);

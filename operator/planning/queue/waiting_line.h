@@ -20,6 +20,16 @@
 
 namespace gpupool::planning {
 
+// Where a job stands in a pool with spec.queue. Jobs with the same turn are ordered by age. Empty in other
+// pools.
+struct Turn {
+  std::string tenant;
+  std::int64_t priority = 0;        // among the jobs of the tenant
+  std::int64_t bound_seconds = 0;   // bound_class(); 0: it has none
+  std::int64_t ending_seconds = 0;  // from its deadline until its nodes are free, at most
+  auto operator<=>(const Turn&) const = default;
+};
+
 // What a job asks of an exclusive pool. Jobs with the same demand get the same answer.
 struct Demand {
   std::int64_t workers = 0;
@@ -28,6 +38,7 @@ struct Demand {
   NodeNeeds needs;
   std::vector<std::string> avoided = {};  // nodes to take only if there are no others; in order of name
   api::Near near = {};                    // near_of()
+  Turn turn = {};
   auto operator<=>(const Demand&) const = default;
 
   std::string text() const;  // for people
@@ -76,13 +87,16 @@ class WaitingLine {
   };
 
   // Adds a job or replaces its earlier version. arrival: orders jobs that were created in the same second,
-  // lowest first. avoided: Demand::avoided. Returns whether the job's position or demand has changed.
-  bool put(Job job, std::uint64_t arrival, std::vector<std::string> avoided = {});
+  // lowest first. avoided: Demand::avoided. turn: Demand::turn. Returns whether the job's position or demand
+  // has changed.
+  bool put(Job job, std::uint64_t arrival, std::vector<std::string> avoided = {}, Turn turn = {});
   void remove(const api::ObjectKey& key);
 
   const Entry* find(const api::ObjectKey& key) const;  // null if the job is not in the line
   const Groups& groups() const { return groups_; }
   std::size_t size() const { return entries_.size(); }
+  // The jobs in the line that were told that they are first in line (JobQueueStatus::reserved_since).
+  const std::set<api::ObjectKey>& reserving() const { return reserving_; }
   std::vector<Job> in_order() const;
   // Number of jobs before this position.
   std::size_t count_before(const QueuePosition& position) const;
@@ -92,6 +106,7 @@ class WaitingLine {
   static QueuePosition position_of(const api::GpuJob& job, std::uint64_t arrival);
 
  private:
+  void note_reserving(const api::GpuJob& job);
   struct ByKey {
     using is_transparent = void;
     bool operator()(const Entry& a, const Entry& b) const { return a.position().key < b.position().key; }
@@ -102,6 +117,7 @@ class WaitingLine {
   std::optional<api::Near> near_;
   Groups groups_;
   std::set<Entry, ByKey> entries_;
+  std::set<api::ObjectKey> reserving_;
 };
 
 }  // namespace gpupool::planning

@@ -100,7 +100,7 @@ class AnswerTest : public testing::Test, protected test::ServerAndCaches {
 
   std::map<std::string, nlohmann::json> jobs_;
   int version_ = 10;
-  PoolQueue queue_{caches_};
+  PoolQueue queue_{caches_, clock_};
   NodeReadiness readiness_{clock_};
   JobMetrics job_metrics_{metrics_};
   runtime::EventRecorder events_{client_, "test", "test", clock_, metrics_, log_};

@@ -24,7 +24,7 @@ class GpuJobControllerTest : public testing::Test, protected test::ServerAndCach
  protected:
   runtime::EventRecorder events_{client_, "test", "test", clock_, metrics_, log_};
   runtime::Manager manager_{clock_, log_};
-  PoolQueue pool_queue_{caches_};
+  PoolQueue pool_queue_{caches_, clock_};
   GpuJobController controller_{
       {client_, caches_, events_, manager_, clock_, metrics_, log_}, pool_queue_, {}};
 };
@@ -122,7 +122,7 @@ class HeartbeatTest : public testing::Test, protected test::ServerAndCaches {
 
   runtime::EventRecorder events_{client_, "test", "test", clock_, metrics_, log_};
   runtime::Manager manager_{clock_, log_};
-  PoolQueue pool_queue_{caches_};
+  PoolQueue pool_queue_{caches_, clock_};
   controllers::Setup setup_{client_, caches_, events_, manager_, clock_, metrics_, log_};
   GpuPoolController pools_{setup_, pool_queue_};
   NodeMarkerController marks_{setup_};

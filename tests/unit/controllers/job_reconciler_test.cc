@@ -152,7 +152,7 @@ class JobReconcilerTest : public testing::Test, protected test::ServerAndCaches 
     transport_.answer(200, object.dump());
   }
 
-  PoolQueue queue_{caches_};
+  PoolQueue queue_{caches_, clock_};
   NodeReadiness readiness_{clock_};
   JobMetrics job_metrics_{metrics_};
   runtime::EventRecorder events_{client_, "test", "test", clock_, metrics_, log_};

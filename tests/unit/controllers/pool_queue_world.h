@@ -114,7 +114,7 @@ class PoolQueueWorld : ServerAndCaches {
     void put_reports(const PoolQueueWorld& world) {
       for (const auto& report : world.caches_.gpu_nodes.store().list()) put(caches_.gpu_nodes, *report);
     }
-    controllers::PoolQueue queue{caches_};
+    controllers::PoolQueue queue{caches_, clock_};
   };
 
   std::shared_ptr<const api::GpuJob> job(const std::string& name) const {
@@ -147,7 +147,7 @@ class PoolQueueWorld : ServerAndCaches {
     return job;
   }
 
-  controllers::PoolQueue queue_{caches_};
+  controllers::PoolQueue queue_{caches_, clock_};
   std::map<api::ObjectKey, controllers::Ticket> tickets_;
   std::vector<api::ObjectKey> notified_;
   std::vector<api::Pod> gone_;

@@ -31,7 +31,7 @@ class PoolReconcilerTest : public testing::Test, protected test::ServerAndCaches
   }
 
   api::GpuPool pool_ = test::make_pool();
-  PoolQueue queue_{caches_};
+  PoolQueue queue_{caches_, clock_};
   GpuPoolReconciler reconciler_{client_, queue_, clock_, metrics_};
 };
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pools with spec.queue: what jobs hold, and since when.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "controllers/queue/pool_queue.h"
+#include "planning/forecast/estimates.h"
+#include "planning/job/job_status.h"
+#include "planning/nodes/pool_validation.h"
+
+namespace gpupool::controllers {
+
+// A pool that has no valid spec.queue any more forgets what its tenants have used.
+void PoolQueue::open_pool(const std::shared_ptr<const api::GpuPool>& pool) {
+  const auto& name = pool->metadata.name;
+  const auto& queue = pool->spec.queue;
+  if (!queue || planning::validate_pool(*pool)) {
+    pools_.try_emplace(name, pool);
+    return;
+  }
+  const auto now = clock_.wall();
+  auto& known = books_[name];
+  if (known.book != nullptr && known.pool_uid == pool->metadata.uid) {
+    known.book->change(*queue, now);
+  } else {
+    const auto& stored = pool->status.queue;
+    known = {pool->metadata.uid,
+             std::make_unique<planning::TenantBook>(*queue, stored ? *stored : api::QueueStatus(), now)};
+  }
+  const auto state = pools_.try_emplace(name, pool, known.book.get()).first;
+  state->second.turns()->advance(now);
+}
+
+// Forgets the books of pools that are gone, or have no spec.queue any more.
+void PoolQueue::close_books() {
+  std::erase_if(books_, [this](const auto& entry) {
+    const auto pool = caches_.pools.store().get({"", entry.first});
+    return pool == nullptr || !pool->spec.queue;
+  });
+}
+
+// After all jobs were read again: what is not among them holds nothing any more.
+void PoolQueue::settle_holds() {
+  for (auto& [name, state] : pools_) {
+    if (state.turns() == nullptr) continue;
+    auto holding = state.holding;
+    for (const auto& [key, verdict] : granted_) holding.insert(key);
+    state.turns()->book().release_others(holding, clock_.wall());
+  }
+}
+
+void PoolQueue::advance(planning::PoolState& state) {
+  if (auto* turns = state.turns()) turns->advance(clock_.wall());
+}
+
+// granted: what the queue gave to the job, which its status does not show yet; else null.
+void PoolQueue::put_hold(planning::PoolState& state, const api::GpuJob& job,
+                         const planning::Verdict* granted) {
+  advance(state);
+  auto& turns = *state.turns();
+  const auto key = job.metadata.key();
+  const bool holds = planning::holds_nodes(job.status) && job.status.lease;
+  if (!holds && granted == nullptr) return turns.remove_hold(key);
+  const auto& nodes = holds ? job.status.lease->nodes : granted->nodes;
+  const auto slices = holds ? job.status.lease->slices : granted->slices;
+  planning::TurnHold hold;
+  const bool told = holds && job.status.lease->tenant;
+  hold.tenant = told ? *job.status.lease->tenant : turns.book().tenants().of(job.metadata.ns).name;
+  hold.amount = state.amount_of(nodes, slices);
+  for (const auto& node : nodes) hold.nodes.push_back(node.name);
+  hold.since = holds && job.status.lease->held_since ? *job.status.lease->held_since : turns.now();
+  hold.until = planning::latest_end(job, *state.pool(), turns.now());
+  turns.put_hold(key, std::move(hold));
+}
+
+planning::Turn PoolQueue::turn_of(planning::PoolState& state, const api::GpuJob& job) {
+  const auto& deadline = job.spec.active_deadline_seconds;
+  const auto longest = deadline ? planning::longest_hold(job, *state.pool()) : std::nullopt;
+  const auto ending =
+      longest ? std::chrono::ceil<std::chrono::seconds>(*longest).count() - *deadline : std::int64_t{0};
+  return state.turns()->turn_of(job, ending);
+}
+
+}  // namespace gpupool::controllers

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/queue/turn_order.h"
+
+#include <algorithm>
+#include <chrono>
+#include <tuple>
+#include <utility>
+
+#include "api/v1alpha1/reasons.h"
+#include "base/wide.h"
+#include "planning/tenants/gpu_amount.h"
+
+namespace gpupool::planning {
+namespace {
+
+// Makes the ratio of short jobs, and of jobs that have just come, differ less.
+constexpr std::int64_t kSmoothing = 60;
+
+}  // namespace
+
+const WaitingLine::Entry* first_told(const WaitingLine& line) {
+  const WaitingLine::Entry* found = nullptr;
+  for (const auto& key : line.reserving()) {
+    const auto* entry = line.find(key);
+    const auto since = [](const WaitingLine::Entry& each) {
+      return std::pair(each.job()->status.progress->queue->reserved_since, each.position());
+    };
+    if (found == nullptr || since(*entry) < since(*found)) found = entry;
+  }
+  return found;
+}
+
+Verdict over_limit(const std::string& pool, const Tenant& tenant, const std::string& demand) {
+  return {{},
+          api::reason::kLimitReached,
+          "tenant " + tenant.name + " may hold " + amount_text(tenant.limit.value_or(0)) + " GPUs of pool " +
+              pool + "; with " + demand + " it would hold more"};
+}
+
+Verdict refused_tenant(const std::string& pool, const std::string& ns) {
+  return {{},
+          api::reason::kTenantRefused,
+          "pool " + pool + " is not for namespace " + ns + ": spec.queue of the pool has no tenant for it"};
+}
+
+MilliGpus least_amount(const Demand& demand) { return demand.workers * demand.gpus_per_worker * kMilli; }
+
+TurnOrder::TurnOrder(const api::PoolQueueSpec& spec, const WaitingLine& line, const Shares& shares,
+                     base::WallTime now, bool of_slices)
+    : of_slices_(of_slices),
+      oldest_first_(spec.order == api::queue_order::kOldestFirst),
+      assumed_(spec.assumed_seconds),
+      now_(now) {
+  Lane* lane = nullptr;
+  for (const auto& [demand, jobs] : line.groups()) {
+    const auto& tenant = demand.turn.tenant;  // neighbours are often of one tenant
+    if (lane == nullptr || lane->share.tenant.name != tenant) {
+      const auto [found, is_new] = lanes_.try_emplace(tenant);
+      lane = &found->second;
+      if (is_new) lane->share = shares(tenant);
+    }
+    auto& group = lane->groups.emplace_back(Group{&demand, jobs.begin(), jobs.end(), 0, 0});
+    begin(group);
+  }
+  heap_.reserve(lanes_.size());
+  for (auto& [name, each] : lanes_) {
+    std::ranges::make_heap(each.groups, [&](const Group& a, const Group& b) { return comes_later(a, b); });
+    heap_.push_back(&each);
+  }
+  std::ranges::make_heap(heap_, [&](const Lane* a, const Lane* b) { return comes_later(a, b); });
+}
+
+void TurnOrder::begin(Group& group) const {
+  const auto waited = now_ - group.next->first.created;
+  group.waited = std::max<std::int64_t>(0, std::chrono::floor<std::chrono::seconds>(waited).count());
+  group.bound = group.demand->turn.bound_seconds > 0 ? group.demand->turn.bound_seconds : assumed_;
+}
+
+bool TurnOrder::comes_later(const Group& a, const Group& b) const {
+  const auto& turn_a = a.demand->turn;
+  const auto& turn_b = b.demand->turn;
+  if (turn_a.priority != turn_b.priority) return turn_a.priority < turn_b.priority;
+  if (!oldest_first_) {
+    const auto ratio_a = base::product(a.waited + kSmoothing, b.bound + kSmoothing);
+    const auto ratio_b = base::product(b.waited + kSmoothing, a.bound + kSmoothing);
+    if (ratio_a != ratio_b) return ratio_a < ratio_b;
+  }
+  return b.next->first < a.next->first;
+}
+
+bool TurnOrder::within_guarantee(const Lane& lane) const {
+  return !lane.guarantee_refused && !lane.share.tenant.refused &&
+         lane.share.held + (of_slices_ ? 1 : least_amount(*lane.groups.front().demand)) <=
+             lane.share.tenant.guaranteed;
+}
+
+bool TurnOrder::comes_later(const Lane* a, const Lane* b) const {
+  const bool guaranteed_a = within_guarantee(*a);
+  const bool guaranteed_b = within_guarantee(*b);
+  if (guaranteed_a != guaranteed_b) return guaranteed_b;
+  const auto& share_a = a->share;
+  const auto& share_b = b->share;
+  const auto key = [&](const TenantBook::Share& of, const TenantBook::Share& other) {
+    return guaranteed_a ? base::product(of.held, other.tenant.guaranteed)
+                        : base::product(of.average + of.held, other.tenant.weight);
+  };
+  const auto key_a = key(share_a, share_b);
+  const auto key_b = key(share_b, share_a);
+  if (key_a != key_b) return key_a > key_b;
+  const auto& head_a = a->groups.front().next->first;
+  const auto& head_b = b->groups.front().next->first;
+  return std::tie(head_b.created, share_b.tenant.name) < std::tie(head_a.created, share_a.tenant.name);
+}
+
+void TurnOrder::push_lane(Lane* lane) {
+  if (lane->groups.empty()) return;
+  heap_.push_back(lane);
+  std::ranges::push_heap(heap_, [&](const Lane* a, const Lane* b) { return comes_later(a, b); });
+}
+
+std::optional<TurnOrder::Candidate> TurnOrder::next() {
+  if (heap_.empty()) return std::nullopt;
+  std::ranges::pop_heap(heap_, [&](const Lane* a, const Lane* b) { return comes_later(a, b); });
+  current_ = heap_.back();
+  heap_.pop_back();
+  const auto& group = current_->groups.front();
+  return Candidate{group.demand, &group.next->second, within_guarantee(*current_)};
+}
+
+void TurnOrder::grant(MilliGpus amount) {
+  current_->share.held += amount;
+  skip();
+}
+
+void TurnOrder::skip() {
+  const auto later = [&](const Group& a, const Group& b) { return comes_later(a, b); };
+  auto& groups = current_->groups;
+  std::ranges::pop_heap(groups, later);
+  if (auto& group = groups.back(); ++group.next != group.end) {
+    begin(group);
+    std::ranges::push_heap(groups, later);
+  } else {
+    groups.pop_back();
+  }
+  push_lane(std::exchange(current_, nullptr));
+}
+
+void TurnOrder::refuse() {
+  auto& groups = current_->groups;
+  std::ranges::pop_heap(groups, [&](const Group& a, const Group& b) { return comes_later(a, b); });
+  groups.pop_back();
+  push_lane(std::exchange(current_, nullptr));
+}
+
+void TurnOrder::refuse_guarantee() {
+  current_->guarantee_refused = true;
+  push_lane(std::exchange(current_, nullptr));
+}
+
+void TurnOrder::add_held(const std::string& tenant, MilliGpus amount) {
+  const auto lane = lanes_.find(tenant);
+  if (lane == lanes_.end()) return;
+  lane->second.share.held += amount;
+  std::ranges::make_heap(heap_, [&](const Lane* a, const Lane* b) { return comes_later(a, b); });
+}
+
+}  // namespace gpupool::planning

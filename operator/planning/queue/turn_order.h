@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/v1alpha1/pool_queue.h"
+#include "base/clock.h"
+#include "planning/queue/verdict.h"
+#include "planning/queue/waiting_line.h"
+#include "planning/tenants/tenant_book.h"
+
+namespace gpupool::planning {
+
+// Whose turn it is, in one pass over the queue of a pool with spec.queue (docs/queue.md#order):
+//
+//   1. tenants that stay within their guarantee, lowest share of it first
+//   2. the others, lowest (average use + present use) / weight first
+//
+// Of one tenant the highest priority comes first, then the greatest (wait + 60 s) / (bound + 60 s), or the
+// oldest job. Ties: the older job, then the tenant's name. Integers only. Not thread-safe.
+class TurnOrder {
+ public:
+  using Shares = std::function<TenantBook::Share(const std::string& tenant)>;
+  struct Candidate {
+    const Demand* demand;
+    const WaitingLine::Job* job;
+    bool within_guarantee;
+  };
+
+  // line: outlives this and does not change. of_slices: jobs may take less than whole GPUs.
+  TurnOrder(const api::PoolQueueSpec& spec, const WaitingLine& line, const Shares& shares, base::WallTime now,
+            bool of_slices = false);
+
+  // The job whose turn it is; nothing if each group has an answer. Call one of the next four before the next
+  // call.
+  std::optional<Candidate> next();
+  void grant(MilliGpus amount);
+  void skip();    // the job has got its nodes in another way
+  void refuse();  // the job, and with it the others with the same demand
+  void
+  refuse_guarantee();  // it would leave the guarantee of its tenant; it has its turn again, with the others
+
+  // A job of the tenant got nodes in another way.
+  void add_held(const std::string& tenant, MilliGpus amount);
+  const TenantBook::Share& share(const std::string& tenant) const { return lanes_.at(tenant).share; }
+
+ private:
+  struct Group {
+    const Demand* demand;
+    WaitingLine::Jobs::const_iterator next;
+    WaitingLine::Jobs::const_iterator end;
+    std::int64_t waited;  // seconds, of `next`
+    std::int64_t bound;   // seconds; of jobs without one: spec.queue.assumedSeconds
+  };
+  struct Lane {
+    TenantBook::Share share;
+    std::vector<Group> groups;  // a heap: the first has its turn
+    bool guarantee_refused = false;
+  };
+  bool comes_later(const Group& a, const Group& b) const;
+  bool comes_later(const Lane* a, const Lane* b) const;
+  bool within_guarantee(const Lane& lane) const;
+  void begin(Group& group) const;
+  void push_lane(Lane* lane);
+
+  bool of_slices_;
+  bool oldest_first_;
+  std::int64_t assumed_;
+  base::WallTime now_;
+  std::map<std::string, Lane> lanes_;
+  std::vector<Lane*> heap_;
+  Lane* current_ = nullptr;  // not in heap_
+};
+
+// Returns the waiting job that was told first that it is first in line; null: none.
+const WaitingLine::Entry* first_told(const WaitingLine& line);
+// Returns the answer to a job whose tenant would hold more than its limit with it.
+Verdict over_limit(const std::string& pool, const Tenant& tenant, const std::string& demand);
+// Returns the answer to a job of a namespace for which the pool is not.
+Verdict refused_tenant(const std::string& pool, const std::string& ns);
+
+// Returns what a job of this demand takes at least, whichever nodes it gets.
+MilliGpus least_amount(const Demand& demand);
+
+}  // namespace gpupool::planning

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planning/queue/turn_plan.h"
+
+#include <algorithm>
+#include <chrono>
+#include <tuple>
+#include <utility>
+
+#include "api/v1alpha1/reasons.h"
+#include "base/rfc3339.h"
+#include "planning/tenants/gpu_amount.h"
+
+namespace gpupool::planning {
+namespace {
+
+namespace reason = api::reason;
+using std::chrono::seconds;
+
+// A backfilled job must have given its nodes back this long before the first in line needs them.
+constexpr auto kMargin = seconds(30);
+
+// Each change of what a job is told is a write. So a better time is told only if it is better by a fifth.
+std::optional<base::WallTime> shown(const std::optional<base::WallTime>& told,
+                                    const std::optional<base::WallTime>& at, base::WallTime now) {
+  constexpr int kPart = 5;
+  if (!told || !at || *told < *at) return at;
+  return (*told - *at) * kPart > *told - now ? at : told;
+}
+
+}  // namespace
+
+bool TurnPlan::SameNodes::operator()(const Demand& a, const Demand& b) const {
+  const auto key = [](const Demand& each) {
+    return std::tie(each.workers, each.gpus_per_worker, each.nodes, each.avoided, each.near, each.needs);
+  };
+  return key(a) < key(b);
+}
+
+// One pass over the queue. For each job whose turn it is (TurnOrder):
+//
+//   1. Limit    refuse jobs of a tenant that would hold more than its limit
+//   2. Grant    give the job nodes that are free and not kept
+//   3. First    if there are too few, and no job is first in line: this one is, and nodes are kept for it
+//   4. Backfill else give it kept nodes, if it ends before the first in line can start
+//   5. Refuse   else it waits, and with it all jobs with the same demand
+//
+// The job that was first in line in the last pass comes before all but jobs within a guarantee, so that it
+// does not lose its place.
+TurnPlan::TurnPlan(const TurnInput& input, const WaitingLine& line)
+    : pool_(input.pool),
+      free_at_(input.free_at),
+      now_(input.now),
+      nodes_(input.pool, input.nodes),
+      order_(*input.pool->spec.queue, line, input.shares, input.now),
+      shares_(input.shares) {
+  bool placed = false;
+  while (const auto candidate = order_.next()) {
+    if (!placed && !candidate->within_guarantee) {
+      placed = true;
+      place_first(line);
+    }
+    decide(*candidate);
+  }
+}
+
+// Decides about the job that is first in line already. The current candidate of order_ stays.
+void TurnPlan::place_first(const WaitingLine& line) {
+  const auto* entry = first_told(line);
+  if (entry == nullptr || granted_.contains(entry->position().key)) return;
+  const auto& demand = entry->demand();
+  const auto share = order_.share(demand.turn.tenant);
+  const auto& limit = share.tenant.limit;
+  if (share.tenant.refused || (limit && share.held + least_amount(demand) > *limit)) return;
+  auto& shape = shapes_[demand];
+  const auto taken = take(demand, *entry->job(), false, false);
+  if (taken == Taken::kYes) return order_.add_held(demand.turn.tenant, last_amount_);
+  if (taken == Taken::kTooMuch) return;
+  shape.none_free = true;
+  wait(demand, *entry->job(), shape);
+}
+
+void TurnPlan::decide(const TurnOrder::Candidate& candidate) {
+  const auto& demand = *candidate.demand;
+  const auto& job = **candidate.job;
+  if (granted_.contains(job.metadata.key())) return order_.skip();
+  const auto& share = order_.share(demand.turn.tenant);
+  const auto& limit = share.tenant.limit;
+  if (share.tenant.refused) return refuse(demand, Cause::kRefused);
+  if (limit && share.held + least_amount(demand) > *limit) return refuse(demand, Cause::kLimit);
+  auto& shape = shapes_[demand];
+  const bool may_pass = !first_ || pool_->spec.queue->backfill;
+  for (const bool reserved : {false, true}) {
+    auto& none = reserved ? shape.none_reserved : shape.none_free;
+    if (none || !may_pass || (reserved && !(first_ && ends_in_time(demand)))) continue;
+    switch (take(demand, job, candidate.within_guarantee, reserved)) {
+      case Taken::kYes:
+        return order_.grant(last_amount_);
+      case Taken::kTooMuch:
+        if (candidate.within_guarantee) return order_.refuse_guarantee();
+        return refuse(demand, Cause::kLimit);
+      case Taken::kNone:
+        none = true;
+    }
+  }
+  if (wait(demand, job, shape)) return refuse(demand, Cause::kTurn);
+  refuse(demand, shape.never ? Cause::kNever : Cause::kTurn);
+}
+
+// Tries to give the job nodes. reserved: also those that are kept for the first in line.
+TurnPlan::Taken TurnPlan::take(const Demand& demand, const api::GpuJob& job, bool within_guarantee,
+                               bool reserved) {
+  bool too_much = false;
+  const auto& share = order_.share(demand.turn.tenant);
+  const auto& most = within_guarantee ? std::optional(share.tenant.guaranteed) : share.tenant.limit;
+  const auto accept = [&](const NodeChoice::Nodes& nodes) {
+    last_amount_ = amount(nodes);
+    too_much = most && share.held + last_amount_ > *most;
+    return !too_much;
+  };
+  const auto nodes = nodes_.take(demand, reserved ? NodePicker::Of::kKept : NodePicker::Of::kFree, accept);
+  if (!nodes) return too_much ? Taken::kTooMuch : Taken::kNone;
+  const auto& turn = demand.turn;
+  for (const auto* node : *nodes) {
+    if (turn.bound_seconds > 0)
+      given_until_.emplace(node->name, now_ + seconds(turn.bound_seconds + turn.ending_seconds));
+  }
+  Verdict verdict{references(*nodes), "", ""};
+  verdict.turn = api::JobQueueStatus{turn.tenant, {}, {}};
+  granted_[job.metadata.key()] = std::move(verdict);
+  grants_.push_back(job.metadata.key());
+  return Taken::kYes;
+}
+
+bool TurnPlan::ends_in_time(const Demand& demand) const {
+  const auto& turn = demand.turn;
+  if (turn.bound_seconds == 0 || !first_->at) return false;
+  return now_ + seconds(turn.bound_seconds + turn.ending_seconds) + kMargin <= *first_->at;
+}
+
+MilliGpus TurnPlan::amount(const NodeChoice::Nodes& nodes) const {
+  MilliGpus sum = 0;
+  for (const auto* node : nodes) sum += gpu_amount(*pool_->spec.queue, node->model, node->gpus);
+  return sum;
+}
+
+bool TurnPlan::wait(const Demand& demand, const api::GpuJob& job, Shape& shape) {
+  if (shape.never || first_) {
+    if (!shape.never && !shape.possible) {
+      const auto wanted = nodes_.possible(demand);
+      shape.possible = wanted.has_value();
+      if (!wanted) shape.never = wanted.error();
+    }
+    return false;
+  }
+  const auto wanted = nodes_.possible(demand);
+  if (!wanted) {
+    shape.never = wanted.error();
+    return false;
+  }
+  shape.possible = true;
+  reserve(demand, job, *wanted);
+  return true;
+}
+
+void TurnPlan::reserve(const Demand& demand, const api::GpuJob& job, const NodeChoice::Candidates& wanted) {
+  const auto free_at = [&](const Candidate& each) -> std::optional<base::WallTime> {
+    if (each.given) {
+      const auto until = given_until_.find(each.node->name);
+      return until == given_until_.end() ? std::nullopt : std::optional(until->second);
+    }
+    if (!each.node->leased) return now_;
+    const auto until = free_at_(each.node->name);
+    return until ? std::optional(std::max(*until, now_)) : std::nullopt;
+  };
+  auto earliest = nodes_.earliest(demand, wanted, free_at);
+  first_ = First{job.metadata.key(), demand.workers, earliest.at, earliest.at, std::nullopt};
+  if (job.status.progress && job.status.progress->queue) {
+    first_->since = job.status.progress->queue->reserved_since;
+    first_->shown = shown(job.status.progress->queue->latest_start, earliest.at, now_);
+  }
+  nodes_.keep(demand, earliest.nodes);
+}
+
+void TurnPlan::refuse(const Demand& demand, Cause cause) {
+  refused_.emplace(&demand, cause);
+  order_.refuse();
+}
+
+std::optional<Verdict> TurnPlan::verdict(const WaitingLine::Entry& entry) const {
+  const auto& key = entry.position().key;
+  if (const auto got = granted_.find(key); got != granted_.end()) return got->second;
+  const auto& demand = entry.demand();
+  const auto refusal = refused_.find(&demand);
+  if (refusal == refused_.end()) return std::nullopt;
+  const auto& pool = pool_->metadata.name;
+  const auto& tenant = order_.share(demand.turn.tenant).tenant;
+  Verdict verdict;
+  switch (refusal->second) {
+    case Cause::kNever:
+      verdict = *shapes_.find(demand)->second.never;
+      break;
+    case Cause::kLimit:
+      verdict = over_limit(pool, tenant, demand.text());
+      break;
+    case Cause::kRefused:
+      verdict = refused_tenant(pool, key.ns);
+      break;
+    case Cause::kTurn:
+      verdict = {{},
+                 reason::kWaitingForTurn,
+                 "waiting in pool " + pool + " for nodes for " + demand.text() +
+                     "; other jobs come first by the shares of their tenants"};
+  }
+  verdict.turn = api::JobQueueStatus{tenant.name, {}, {}};
+  if (!first_ || first_->job != key) return verdict;
+  verdict.reason = reason::kFirstInLine;
+  verdict.message = "first in line in pool " + pool + ": nodes are kept for " + demand.text();
+  if (first_->shown) verdict.message += "; starts by " + base::to_rfc3339(*first_->shown) + " at the latest";
+  verdict.turn->reserved_since = first_->since.value_or(now_);
+  verdict.turn->latest_start = first_->shown;
+  return verdict;
+}
+
+}  // namespace gpupool::planning

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "api/v1alpha1/gpu_pool.h"
+#include "base/clock.h"
+#include "planning/queue/node_choice.h"
+#include "planning/queue/turn_order.h"
+#include "planning/queue/verdict.h"
+#include "planning/queue/waiting_line.h"
+
+namespace gpupool::planning {
+
+// What a TurnPlan is made from.
+struct TurnInput {
+  std::shared_ptr<const api::GpuPool> pool;
+  std::vector<const PoolNode*> nodes;  // as QueuePlan
+  TurnOrder::Shares shares;
+  // When the job that holds this node has given it back at the latest; nothing: not known.
+  std::function<std::optional<base::WallTime>(const std::string& node)> free_at;
+  base::WallTime now;
+};
+
+// Which waiting jobs of an exclusive pool with spec.queue get which nodes now: the tenants take turns
+// (TurnOrder). The first job that has to wait for nodes is first in line: nodes are kept for it alone. It
+// stays first in line until it starts or leaves the queue. Jobs behind it start on other nodes, or on kept
+// ones if they end before it can start (backfill). Owned by PoolState; pure; not thread-safe.
+class TurnPlan {
+ public:
+  TurnPlan(const TurnInput& input, const WaitingLine& line);
+
+  // Returns the answer to a job in the line; nothing if the plan does not contain the job.
+  std::optional<Verdict> verdict(const WaitingLine::Entry& entry) const;
+  // True if a job of this demand that has just entered the line gets no nodes now.
+  bool refuses(const Demand& demand) const { return refused_.contains(&demand); }
+  bool gave(const PoolNode& node) const { return nodes_.gave(node); }
+  const std::map<api::ObjectKey, Verdict>& granted() const { return granted_; }
+  const std::vector<api::ObjectKey>& grants() const { return grants_; }
+
+  // The job that is first in line, and when it starts at the latest.
+  struct First {
+    api::ObjectKey job;
+    std::int64_t workers = 0;
+    std::optional<base::WallTime> at;     // nothing: not known
+    std::optional<base::WallTime> shown;  // what people are told: changes rarely, and is not before `at`
+    std::optional<base::WallTime> since;  // when it was told so; nothing: not yet
+    // As people see it.
+    friend bool operator==(const First& a, const First& b) { return a.job == b.job && a.shown == b.shown; }
+  };
+  const std::optional<First>& first() const { return first_; }
+
+  // Why jobs get nothing; jobs of one demand get the same answer.
+  enum class Cause { kNever, kTurn, kLimit, kRefused };
+  const std::unordered_map<const Demand*, Cause>& refused() const { return refused_; }
+
+ private:
+  // Demands that differ in their turn alone.
+  struct SameNodes {
+    bool operator()(const Demand& a, const Demand& b) const;
+  };
+  struct Shape {
+    bool none_free = false;      // no nodes are left for such a job
+    bool none_reserved = false;  // nor among those that are kept for the first in line
+    bool possible = false;       // on an empty pool
+    std::optional<Verdict> never;
+  };
+  void place_first(const WaitingLine& line);
+  void decide(const TurnOrder::Candidate& candidate);
+  // Returns whether the job is now first in line.
+  bool wait(const Demand& demand, const api::GpuJob& job, Shape& shape);
+  void reserve(const Demand& demand, const api::GpuJob& job, const NodeChoice::Candidates& wanted);
+  enum class Taken { kYes, kNone, kTooMuch };
+  Taken take(const Demand& demand, const api::GpuJob& job, bool within_guarantee, bool reserved);
+  bool ends_in_time(const Demand& demand) const;
+  MilliGpus amount(const NodeChoice::Nodes& nodes) const;
+  void refuse(const Demand& demand, Cause cause);
+
+  std::shared_ptr<const api::GpuPool> pool_;
+  std::function<std::optional<base::WallTime>(const std::string& node)> free_at_;
+  base::WallTime now_;
+  NodeChoice nodes_;
+  TurnOrder order_;
+  TurnOrder::Shares shares_;
+  std::map<Demand, Shape, SameNodes> shapes_;
+  std::map<api::ObjectKey, Verdict> granted_;
+  std::vector<api::ObjectKey> grants_;
+  std::map<std::string, base::WallTime> given_until_;  // by node, of jobs with a bound
+  MilliGpus last_amount_ = 0;
+  std::unordered_map<const Demand*, Cause> refused_;
+  std::optional<First> first_;
+};
+
+}  // namespace gpupool::planning
