@@ -34,6 +34,12 @@ class CelRulesTest(CrdTest):
         self.check(JOB, [{"spec.gpus": 1000}, {"spec.gpus": 8000, "spec.gpusPerWorker": 8}],
                    [{"spec.gpus": 1001}, {"spec.gpus": 8008, "spec.gpusPerWorker": 8}], "number of workers")
 
+    def test_a_limit_is_not_below_the_guarantee(self):
+        def queue(**tenant):
+            return {"spec.queue": {"tenants": [{"name": "a", "namespaces": ["a"], **tenant}]}}
+        self.check(POOL, [queue(), queue(guaranteed=2), queue(limit=0), queue(guaranteed=2, limit=2)],
+                   [queue(guaranteed=3, limit=2)], "limit must not be less than guaranteed")
+
     def test_a_slice_is_a_count_or_what_it_must_have(self):
         self.check(JOB, [{"spec.slice": {"count": 3}}, {"spec.slice": {"memory": "4Gi"}}, {"spec.slice": {"cores": 30}},
                          {"spec.slice": {"memory": "4Gi", "cores": 30}, "spec.gpus": 4}],

@@ -21,7 +21,8 @@ FULL_JOB_STATUS = {
     "lease": {"id": UID + ".7", "state": "Releasing", "attempt": 2, "specHash": "0123456789abcdef",
               "slices": 3, "unit": "GPU", "nodes": [{"name": "na", "uid": UID, "workers": 2, "since": TIME}],
               "lost": [{"name": "nb", "uid": UID, "id": UID + ".6"}],
-              "workload": UID, "outcome": "Failed", "since": TIME, "notBefore": TIME, "heldSince": TIME},
+              "workload": UID, "outcome": "Failed", "since": TIME, "notBefore": TIME, "heldSince": TIME,
+              "tenant": "nlp"},
     "leaseSequence": 7, "workers": {"total": 3, "running": 2, "succeeded": 1}, "attempts": 3, "failures": 2, "unexplainedLosses": 1,
     "startTime": TIME, "completionTime": TIME, "reason": "WorkerFailed", "message": "text", "nodeNames": "na,nb", "gpus": "6 slices",
     "master": "job-7-0.job-7",
@@ -35,7 +36,8 @@ FULL_JOB_STATUS = {
                 "values": [{"name": "loss", "last": "NaN", "step": 3, "min": "0.25", "minStep": 2, "max": "1e+20", "maxStep": 1,
                             "count": 3, "notFinite": 1}]},
     "source": SOURCE, "results": RESULTS, "activeSeconds": 5400, "restarted": "x" * 128,
-    "checkpoint": {"step": 2 ** 53, "path": "x" * 256, "at": TIME}, "history": [END] * 10}
+    "checkpoint": {"step": 2 ** 53, "path": "x" * 256, "at": TIME}, "history": [END] * 10,
+    "queue": {"tenant": "nlp", "reservedSince": TIME, "latestStart": TIME}}
 
 TRIAL = {"trial": 17, "job": "tune-17", "value": "0.0312", "parameters": {"lr": "0.0031", "batch": "64"}}
 
@@ -52,7 +54,9 @@ FULL_POOL_STATUS = {
     "gpus": {"total": 48, "leased": 16, "available": 16,
              "models": [{"model": "NVIDIA-H100-80GB-HBM3", "count": 48, "memory": "80Gi"}]},
     "slices": {"total": 480, "free": 160}, "jobs": {"queued": 4, "running": 1}, "excluded": [{"name": "nz", "reason": "text"}],
-    "draining": [{"node": "na", "waitsFor": "ns/job", "deadline": TIME, "problem": "text"}]}
+    "draining": [{"node": "na", "waitsFor": "ns/job", "deadline": TIME, "problem": "text"}],
+    "queue": {"asOf": TIME, "holder": {"job": "nlp/big", "since": TIME, "workers": 16, "latestStart": TIME},
+              "tenants": [{"name": "nlp", "queued": 3, "held": "16", "averageHeld": "1500m", "usage": "412345678"}]}}
 
 FULL_NODE_STATUS = {
     "pluginVersion": "0.1.0", "driverVersion": "550.54.15", "cudaVersion": "12.4", "message": "text",

@@ -200,13 +200,24 @@ NodeChoice::Start NodeChoice::earliest(const Demand& demand, const Candidates& w
     if (const auto end = free_at(*candidate)) ends.emplace_back(*end, candidate);
   }
   std::ranges::sort(ends);
-  const auto first = [&](std::size_t count) -> std::optional<Nodes> {
+  const auto some = [&](std::size_t from, std::size_t to) -> std::optional<Nodes> {
     Candidates candidates;
-    candidates.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) candidates.push_back(ends[i].second);
+    candidates.reserve(to - from);
+    for (auto i = from; i < to; ++i) candidates.push_back(ends[i].second);
     std::ranges::sort(candidates);
     if (demand.nodes.empty()) return supply(demand, candidates, NodePicker::Of::kAll).next();
-    return count == wanted.size() ? std::optional(nodes_of(candidates)) : std::nullopt;
+    return candidates.size() == wanted.size() ? std::optional(nodes_of(candidates)) : std::nullopt;
+  };
+  const auto first = [&](std::size_t count) { return some(0, count); };
+  // Of those that are free by then, the last, so that others may take what is free now.
+  const auto last_of = [&](std::size_t count) {
+    std::size_t enough_left = 0;  // without so many of the earliest, the others suffice
+    std::size_t too_few_left = count;
+    while (enough_left + 1 < too_few_left) {
+      const auto middle = enough_left + (too_few_left - enough_left) / 2;
+      (some(middle, count) ? enough_left : too_few_left) = middle;
+    }
+    return some(enough_left, count);
   };
   if (ends.empty() || !first(ends.size())) return start;
   std::size_t few = 0;  // too few
@@ -216,8 +227,9 @@ NodeChoice::Start NodeChoice::earliest(const Demand& demand, const Candidates& w
     (first(middle) ? enough : few) = middle;
   }
   start.at = ends[enough - 1].first;
+  while (enough < ends.size() && ends[enough].first == *start.at) ++enough;
+  const auto chosen = last_of(enough);
   start.nodes.clear();
-  const auto chosen = first(enough);
   for (const auto* node : *chosen) start.nodes.push_back(&nodes_[index_of(node->name)]);
   std::ranges::sort(start.nodes);
   return start;

@@ -53,19 +53,17 @@ TurnPlan::TurnPlan(const TurnInput& input, const WaitingLine& line)
       nodes_(input.pool, input.nodes),
       order_(*input.pool->spec.queue, line, input.shares, input.now),
       shares_(input.shares) {
-  bool placed = false;
+  told_ = first_told(line);
   while (const auto candidate = order_.next()) {
-    if (!placed && !candidate->within_guarantee) {
-      placed = true;
-      place_first(line);
-    }
+    if (!candidate->within_guarantee) place_first();
     decide(*candidate);
   }
+  place_first();
 }
 
 // Decides about the job that is first in line already. The current candidate of order_ stays.
-void TurnPlan::place_first(const WaitingLine& line) {
-  const auto* entry = first_told(line);
+void TurnPlan::place_first() {
+  const auto* entry = std::exchange(told_, nullptr);
   if (entry == nullptr || granted_.contains(entry->position().key)) return;
   const auto& demand = entry->demand();
   const auto share = order_.share(demand.turn.tenant);
@@ -86,6 +84,7 @@ void TurnPlan::decide(const TurnOrder::Candidate& candidate) {
   const auto& share = order_.share(demand.turn.tenant);
   const auto& limit = share.tenant.limit;
   if (share.tenant.refused) return refuse(demand, Cause::kRefused);
+  if (!leaves_limit(demand, least_amount(demand))) return refuse(demand, Cause::kTurn);
   if (limit && share.held + least_amount(demand) > *limit) return refuse(demand, Cause::kLimit);
   auto& shape = shapes_[demand];
   const bool may_pass = !first_ || pool_->spec.queue->backfill;
@@ -114,7 +113,7 @@ TurnPlan::Taken TurnPlan::take(const Demand& demand, const api::GpuJob& job, boo
   const auto& most = within_guarantee ? std::optional(share.tenant.guaranteed) : share.tenant.limit;
   const auto accept = [&](const NodeChoice::Nodes& nodes) {
     last_amount_ = amount(nodes);
-    too_much = most && share.held + last_amount_ > *most;
+    too_much = (most && share.held + last_amount_ > *most) || !leaves_limit(demand, last_amount_);
     return !too_much;
   };
   const auto nodes = nodes_.take(demand, reserved ? NodePicker::Of::kKept : NodePicker::Of::kFree, accept);
@@ -129,6 +128,14 @@ TurnPlan::Taken TurnPlan::take(const Demand& demand, const api::GpuJob& job, boo
   granted_[job.metadata.key()] = std::move(verdict);
   grants_.push_back(job.metadata.key());
   return Taken::kYes;
+}
+
+// Whether the first in line can still start within the limit of its tenant when a job with this amount has
+// started.
+bool TurnPlan::leaves_limit(const Demand& demand, MilliGpus amount) const {
+  if (!first_ || demand.turn.tenant != first_tenant_ || ends_in_time(demand)) return true;
+  const auto& share = order_.share(first_tenant_);
+  return !share.tenant.limit || share.held + amount + first_amount_ <= *share.tenant.limit;
 }
 
 bool TurnPlan::ends_in_time(const Demand& demand) const {
@@ -158,6 +165,8 @@ bool TurnPlan::wait(const Demand& demand, const api::GpuJob& job, Shape& shape) 
     return false;
   }
   shape.possible = true;
+  // Who is within a guarantee may pass the first in line, and does not take its place.
+  if (told_ != nullptr && told_->position().key != job.metadata.key()) return false;
   reserve(demand, job, *wanted);
   return true;
 }
@@ -177,6 +186,13 @@ void TurnPlan::reserve(const Demand& demand, const api::GpuJob& job, const NodeC
   if (job.status.progress && job.status.progress->queue) {
     first_->since = job.status.progress->queue->reserved_since;
     first_->shown = shown(job.status.progress->queue->latest_start, earliest.at, now_);
+  }
+  first_tenant_ = demand.turn.tenant;
+  first_amount_ = least_amount(demand);
+  if (earliest.at) {
+    first_amount_ = 0;
+    for (const auto* node : earliest.nodes)
+      first_amount_ += gpu_amount(*pool_->spec.queue, node->node->model, node->node->gpus);
   }
   nodes_.keep(demand, earliest.nodes);
 }

@@ -71,7 +71,7 @@ class TurnPlan {
     bool possible = false;       // on an empty pool
     std::optional<Verdict> never;
   };
-  void place_first(const WaitingLine& line);
+  void place_first();
   void decide(const TurnOrder::Candidate& candidate);
   // Returns whether the job is now first in line.
   bool wait(const Demand& demand, const api::GpuJob& job, Shape& shape);
@@ -79,6 +79,7 @@ class TurnPlan {
   enum class Taken { kYes, kNone, kTooMuch };
   Taken take(const Demand& demand, const api::GpuJob& job, bool within_guarantee, bool reserved);
   bool ends_in_time(const Demand& demand) const;
+  bool leaves_limit(const Demand& demand, MilliGpus amount) const;
   MilliGpus amount(const NodeChoice::Nodes& nodes) const;
   void refuse(const Demand& demand, Cause cause);
 
@@ -95,6 +96,9 @@ class TurnPlan {
   MilliGpus last_amount_ = 0;
   std::unordered_map<const Demand*, Cause> refused_;
   std::optional<First> first_;
+  std::string first_tenant_;
+  MilliGpus first_amount_ = 0;
+  const WaitingLine::Entry* told_ = nullptr;  // was first in line in the last pass, and has no answer yet
 };
 
 }  // namespace gpupool::planning

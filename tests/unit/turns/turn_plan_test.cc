@@ -144,6 +144,34 @@ TEST(Turns, NodesAreKeptForTheFirstInLine) {
   EXPECT_TRUE(world.runs("gang"));
 }
 
+TEST(Turns, AGuaranteedJobPassesTheFirstInLineAndDoesNotTakeItsPlace) {
+  TurnWorld world(tenants({{"owner", {"owner"}, 1, 2, {}, {}}}), 2);
+  world.submit("half", {.ns = "a", .deadline = kAnHour, .runs = 1000});
+  world.submit("rest", {.ns = "a", .deadline = kAnHour, .runs = 2000});
+  world.submit("gang", {.ns = "b", .workers = 2, .runs = 10});
+  world.submit("owned", {.ns = "owner", .workers = 2, .deadline = kAnHour, .runs = 10});
+  EXPECT_EQ(world.verdict("gang").reason, reason::kFirstInLine);
+  EXPECT_EQ(world.verdict("owned").reason, reason::kWaitingForTurn);
+  world.advance(1000);
+  EXPECT_EQ(world.verdict("gang").reason, reason::kFirstInLine);
+  world.advance(1000);
+  EXPECT_TRUE(world.runs("owned")) << "both nodes came free";
+  world.advance(10);
+  EXPECT_TRUE(world.runs("gang"));
+}
+
+TEST(Turns, OfTheNodesThatAreFreeInTimeTheLastAreKept) {
+  TurnWorld world(tenants({}), 3);
+  world.submit("a", {.ns = "a", .deadline = kAnHour, .runs = 1000});
+  world.submit("b", {.ns = "a", .deadline = kAnHour, .runs = 1000});
+  world.submit("gang", {.ns = "b", .workers = 2, .runs = 10});
+  world.submit("unbounded", {.ns = "c", .runs = 5000});
+  EXPECT_TRUE(world.runs("unbounded"))
+      << "on the node that is free now: those of a and b are free at the same time";
+  world.advance(1000);
+  EXPECT_TRUE(world.runs("gang"));
+}
+
 TEST(Turns, WithoutBackfillNobodyPasses) {
   auto spec = tenants({});
   spec.backfill = false;
