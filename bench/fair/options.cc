@@ -26,11 +26,14 @@ constexpr char kTraces[] =
     "  NAME.csv     tenant,arrival,gpus,seconds; both times in seconds. That line may stand first.";
 
 void add_workload(CLI::App& app, Options& options) {
-  app.add_option("--gpus", options.gpus, "GPUs of the cluster, one a node; the twin's load scales with it")
+  app.add_option("--gpus", options.gpus, "GPUs of the cluster, one a node")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   app.add_option("--days", options.days, "Length of the twin; later jobs of a trace are left out")
       ->check(CLI::Range(1, 3650))
+      ->capture_default_str();
+  app.add_option("--load", options.load, "What the twin's jobs need, in percent of what the GPUs can do")
+      ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Of the twin, and of what jobs declare")
       ->check(CLI::Range(0, 1000000))

@@ -14,6 +14,7 @@ namespace gpupool::bench::fair {
 struct Options {
   std::int64_t gpus = 440;
   std::int64_t days = 30;
+  std::int64_t load = 90;  // percent
   std::int64_t seed = 1;
   TraceOptions trace;  // no files: the synthetic twin
   std::vector<std::string> policies;

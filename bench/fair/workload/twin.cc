@@ -13,7 +13,7 @@ namespace {
 constexpr Seconds kHour = 3600;
 constexpr Seconds kDay = 24 * kHour;
 constexpr Seconds kLongest = 4 * kDay;
-constexpr std::int64_t kFittedGpus = 440;
+constexpr std::int64_t kAllDemand = 3963;  // of kProfiles, below
 
 struct Size {
   std::int64_t gpus;
@@ -104,6 +104,11 @@ Drawn draw_jobs(std::size_t tenant, const Profile& profile, std::int64_t gpu_sec
   return drawn;
 }
 
+// The load grows from half of the mean to one and a half of it, as in the trace. part: of the jobs, from 0 to 1.
+Seconds by_growth(double part, Seconds horizon) {
+  return static_cast<Seconds>((std::sqrt(0.25 + 2 * part) - 0.5) * static_cast<double>(horizon));
+}
+
 // Gaps between bursts have no unit until all are known; then they fill the horizon.
 void draw_arrivals(Drawn& drawn, double spread, Seconds horizon, Random& random) {
   std::vector<double> starts;
@@ -115,19 +120,18 @@ void draw_arrivals(Drawn& drawn, double spread, Seconds horizon, Random& random)
   Seconds within = 0;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     within = drawn.follows[i] ? within + random.below(10) : 0;
-    const auto flat = static_cast<Seconds>(starts[i] / moment * static_cast<double>(horizon));
-    drawn.jobs[i].arrival = by_hour(flat) + within;
+    drawn.jobs[i].arrival = by_hour(by_growth(starts[i] / moment, horizon)) + within;
   }
 }
 
 }  // namespace
 
-Workload make_twin(std::int64_t gpus, std::int64_t days, std::uint64_t seed) {
+Workload make_twin(std::int64_t gpus, std::int64_t days, std::int64_t load, std::uint64_t seed) {
   Workload workload{.gpus = gpus, .tenants = {}, .jobs = {}};
   const Seconds horizon = days * kDay;
   for (std::size_t i = 0; i < kProfiles.size(); ++i) {
     Random random(seed * 1000 + i);
-    const auto gpu_seconds = kProfiles[i].demand * horizon / 10 * gpus / kFittedGpus;
+    const auto gpu_seconds = kProfiles[i].demand * horizon / kAllDemand * gpus * load / 100;
     auto drawn = draw_jobs(i, kProfiles[i], gpu_seconds, gpus, random);
     draw_arrivals(drawn, kProfiles[i].spread, horizon, random);
     workload.tenants.push_back(Tenant{.name = "tenant-" + std::to_string(i + 1)});
