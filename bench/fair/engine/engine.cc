@@ -47,7 +47,9 @@ class Engine final : private Actions {
   void start(JobId id) override { cluster_.start(id); }
   void yield(JobId id) override { cluster_.yield(id); }
   void promise(JobId id, Seconds latest) override {
-    if (latest < kNever) outcome_.promises += promised_.try_emplace(id, latest).second ? 1 : 0;
+    const auto [known, first] = promised_.try_emplace(id, latest);
+    if (first && latest < kNever) ++outcome_.promises;
+    if (latest == kNever) known->second = kNever;
   }
 
   Seconds next_arrival() const {

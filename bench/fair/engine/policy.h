@@ -11,7 +11,7 @@ class Actions {
   virtual const Cluster& cluster() const = 0;
   virtual void start(JobId id) = 0;
   virtual void yield(JobId id) = 0;
-  // The policy says that the job will start no later. The first promise counts.
+  // The policy says that the job will start no later. The first promise counts; kNever takes it back.
   virtual void promise(JobId id, Seconds latest) = 0;
 
  protected:

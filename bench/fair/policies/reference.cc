@@ -69,15 +69,18 @@ std::optional<Reference::Candidate> Reference::next(const Cluster& cluster) cons
   return holder;
 }
 
+bool Reference::leaves_kept(const Cluster& cluster, JobId id) const {
+  return kept_.lets(cluster, cluster.job(id).gpus, TenantLine::group_of(cluster, id).bound, kMargin);
+}
+
 std::int64_t Reference::usable(const Cluster& cluster, const Candidate& candidate) const {
   if (!holder_ || candidate.id == *holder_ || candidate.guaranteed) return cluster.free();
-  const auto gpus = cluster.job(candidate.id).gpus;
-  const auto bound = TenantLine::group_of(cluster, candidate.id).bound;
-  return kept_.lets(cluster, gpus, bound, kMargin) ? cluster.free() : std::min(cluster.free(), kept_.spare);
+  return leaves_kept(cluster, candidate.id) ? cluster.free() : std::min(cluster.free(), kept_.spare);
 }
 
 void Reference::start(Actions& actions, JobId id) {
   const auto& cluster = actions.cluster();
+  if (holder_ && holder_ != id && !leaves_kept(cluster, id)) actions.promise(*holder_, kNever);
   lines_[cluster.job(id).tenant].remove(cluster, id);
   actions.start(id);
   leases_.started(cluster, id);

@@ -36,6 +36,7 @@ class Reference final : public Policy {
 
   std::optional<Candidate> next(const Cluster& cluster) const;
   bool before(const Cluster& cluster, const Candidate& a, const Candidate& b) const;
+  bool leaves_kept(const Cluster& cluster, JobId id) const;
   // GPUs that are free now and not kept from this candidate.
   std::int64_t usable(const Cluster& cluster, const Candidate& candidate) const;
   void take_in(const Cluster& cluster);
