@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Benchmarks that need no API server."""
 
-from bench.suite import carry, instructions, launcher, log_streams
+from bench.suite import carry, fair, instructions, launcher, log_streams
 from bench.suite.growth import exponent
 from bench.suite.programs import call
 from bench.suite.results import Results
@@ -11,7 +11,7 @@ from tests.kit.paths import ROOT
 DATA = ROOT / "bench" / "data"
 PROGRAMS: dict[str, list] = {"placement": ["bench_placement"], "decode": ["bench_decode", DATA],
                              "watch": ["bench_watch", DATA]}
-SUITES = [*PROGRAMS, "carry", "instructions", "launcher", "logs", "plugin"]
+SUITES = [*PROGRAMS, "carry", "fair", "instructions", "launcher", "logs", "plugin"]
 
 
 def _growth(results: Results, name: str, output: Object) -> None:
@@ -31,6 +31,9 @@ def run(results: Results, names: list[str], smoke: bool, runs: int) -> None:
     for name in names:
         if name == "instructions":
             instructions.measure(results, PROGRAMS.values())
+            continue
+        if name == "fair":
+            fair.measure(results, smoke)  # the same in every run
             continue
         for _ in range(1 if smoke else runs):
             if name == "carry":
