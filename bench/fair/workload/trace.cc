@@ -6,9 +6,9 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
 #include "bench/fair/workload/throughputs.h"
@@ -24,9 +24,10 @@ constexpr double kMost = 1e15;  // steps or seconds; more is a mistake in the fi
 
 base::Result<std::string> read(const std::string& path) {
   std::ifstream file(path);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf())) return base::fail(ErrorCode::kIo, "cannot read " + path);
-  return text.str();
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file.is_open() || file.bad() || std::filesystem::is_directory(path))
+    return base::fail(ErrorCode::kIo, "cannot read " + path);
+  return text;
 }
 
 Fields split(std::string_view line, char separator) {
