@@ -24,10 +24,10 @@ constexpr double kMost = 1e15;  // steps or seconds; more is a mistake in the fi
 
 base::Result<std::string> read(const std::string& path) {
   std::ifstream file(path);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad() || std::filesystem::is_directory(path))
+  std::error_code unknown;
+  if (!file || std::filesystem::is_directory(path, unknown))
     return base::fail(ErrorCode::kIo, "cannot read " + path);
-  return text;
+  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 Fields split(std::string_view line, char separator) {

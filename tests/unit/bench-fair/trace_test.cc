@@ -95,6 +95,8 @@ TEST_F(FairTrace, TellsWhatIsWrong) {
   EXPECT_THAT(error("a.trace", ""), HasSubstr("no JSON object"));
   options.throughputs = "/nowhere/speeds.json";
   EXPECT_THAT(error("a.trace", ""), HasSubstr("cannot read /nowhere/speeds.json"));
+  options.throughputs = "/";
+  EXPECT_THAT(error("a.trace", ""), HasSubstr("cannot read /"));
 }
 
 TEST_F(FairTrace, JobsAreNotLargerThanTheCluster) {
