@@ -81,6 +81,17 @@ TEST(FairEngine, AYieldCostsWhatNoCheckpointHasSaved) {
   EXPECT_EQ(figure(workload, outcome, "past bound"), 1) << "it held its GPU for 1280 s";
 }
 
+TEST(FairEngine, AnEndBeforeAYieldDoesNotCount) {
+  const auto workload = make_workload(1, 1, {{.seconds = 1000, .preemptible = true, .checkpoint = 200}});
+  Scripted policy(
+      [](Actions& actions) {
+        if (actions.cluster().now() == 500) actions.yield(0);
+        if (actions.cluster().now() <= 500) actions.start(0);
+      },
+      500);
+  EXPECT_EQ(simulate(workload, {}, policy).jobs[0].end, 500 + 180 + 600);
+}
+
 TEST(FairEngine, WakesThePolicy) {
   const auto workload = make_workload(1, 1, {{.seconds = 1}});
   Scripted policy(

@@ -68,12 +68,22 @@ TEST(FairPolicies, GuaranteesAreTakenBack) {
   EXPECT_EQ(starts_with("reference-order", workload)[2], 20000);
 }
 
+// The first job's tenant is above its guarantee with a second job that may not be preempted.
 TEST(FairPolicies, WhoIsCoveredDoesNotYield) {
-  const auto workload = make_workload(1, 2,
+  const auto workload = make_workload(2, 2,
                                       {{.seconds = 9000, .preemptible = true, .checkpoint = 600},
+                                       {.seconds = 9000},
                                        {.tenant = 1, .arrival = 10, .seconds = 100}},
                                       1);
-  EXPECT_EQ(starts_with("reference", workload)[1], 9000);
+  EXPECT_EQ(starts_with("reference", workload)[2], 9000);
+}
+
+// The claimant would hold as much as its victim's tenant had, which only the second strategy of Kueue minds.
+TEST(FairPolicies, KueueDoesNotPreemptForNoGain) {
+  const auto workload = make_workload(4, 2,
+                                      {{.gpus = 4, .seconds = 9000, .preemptible = true},
+                                       {.tenant = 1, .arrival = 10, .gpus = 4, .seconds = 100}});
+  EXPECT_EQ(starts_with("kueue-like", workload)[1], 9000);
 }
 
 TEST(FairPolicies, TheLedgerDoesNotDependOnWhoLooks) {
