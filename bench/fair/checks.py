@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has to hold between the policies on the synthetic twin, as ratios inside one run."""
+"""What has to hold between the policies on the synthetic twin, and beside a flood, as ratios inside one run."""
 
 from dataclasses import dataclass
 from typing import Iterator
 
+from bench.fair.flood import flood
 from bench.fair.table import Table
+
+FLOOD_SEEDS = 3
 
 
 @dataclass
@@ -45,3 +48,5 @@ def checks(table: Table, policy: str) -> Iterator[Check]:
     yield Check(f"{policy}, preemptions of one job", ours["preemptions of one job"], 10)
     yield Check(f"{policy}, lost %", ours["lost"], 0.1)
     yield Check(f"{policy}, broken promises", ours["broken promises"], 0)
+    beside, alone = flood(policy, FLOOD_SEEDS)
+    yield Check(f"{policy}, wait beside a tenant with ten times the jobs / alone on its share", beside / alone, 1.2)

@@ -17,7 +17,8 @@ using namespace gpupool::bench::fair;
 
 base::Result<Workload> load(const Options& options) {
   const auto seed = static_cast<std::uint64_t>(options.seed);
-  if (options.trace.files.empty()) return declare(make_twin(options.gpus, options.days, options.load, seed), seed);
+  if (options.trace.files.empty())
+    return declare(make_twin(options.gpus, options.days, options.load, seed), seed);
   auto traced = read_traces(options.trace, options.gpus);
   if (!traced) return traced;
   return declare(*std::move(traced), seed);

@@ -37,10 +37,24 @@ std::string entries_of(const Played& played) {
   return text;
 }
 
+std::vector<double> mean_waits(const Workload& workload, const Outcome& outcome) {
+  std::vector<double> waits(workload.tenants.size());
+  std::vector<double> jobs(workload.tenants.size());
+  for (JobId id = 0; id < workload.jobs.size(); ++id) {
+    const auto& job = workload.jobs[id];
+    const auto& state = outcome.jobs[id];
+    waits[job.tenant] += static_cast<double>(state.end - job.arrival - state.held) / 3600;
+    ++jobs[job.tenant];
+  }
+  for (std::size_t i = 0; i < waits.size(); ++i) waits[i] /= jobs[i];
+  return waits;
+}
+
 }  // namespace
 
 Played describe(const std::string& policy, const Workload& workload, const Outcome& outcome) {
-  Played played{policy, figures_of(workload, outcome), outcome.pass_ms, {}, {}};
+  Played played{policy, figures_of(workload, outcome), outcome.pass_ms, {},
+                {},     mean_waits(workload, outcome)};
   for (const auto& window : outcome.windows) {
     played.waiting.push_back(static_cast<double>(window.waiting_job_seconds) /
                              static_cast<double>(std::max<Seconds>(1, window.length)));
@@ -59,11 +73,15 @@ void print(const Workload& workload, const std::vector<Played>& played) {
   for (const auto& each : played) std::printf(",\n%s", entries_of(each).c_str());
   std::printf("],\n\"series\":{");
   for (const auto& each : played) {
-    std::printf("%s\n%s:{\"waiting\":%s,\"fairness\":%s}", &each == played.data() ? "" : ",",
+    std::printf("%s\n%s:{\"waiting\":%s,\"fairness\":%s,\"wait\":%s}", &each == played.data() ? "" : ",",
                 base::json::quote(each.policy).c_str(), array(each.waiting).c_str(),
-                array(each.fairness).c_str());
+                array(each.fairness).c_str(), array(each.wait).c_str());
   }
-  std::printf("}}\n");
+  std::printf("},\n\"tenants\":[");
+  for (const auto& tenant : workload.tenants)
+    std::printf("%s%s", &tenant == workload.tenants.data() ? "" : ",",
+                base::json::quote(tenant.name).c_str());
+  std::printf("]}\n");
 }
 
 }  // namespace gpupool::bench::fair

@@ -15,11 +15,13 @@ struct Played {
   std::vector<double> pass_ms;
   std::vector<double> waiting;   // jobs, average of each window
   std::vector<double> fairness;  // of each contested window; -1 of others
+  std::vector<double> wait;      // mean of each tenant's jobs, in hours
 };
 
 Played describe(const std::string& policy, const Workload& workload, const Outcome& outcome);
 
-// Prints one JSON object: `results` as Results::print(), for bench/run, and `series` for plots.
+// Prints one JSON object: `results` as Results::print(), for bench/run, and `series` by policy for plots, and
+// the names of the `tenants`, in the order of `wait`.
 void print(const Workload& workload, const std::vector<Played>& played);
 
 }  // namespace gpupool::bench::fair

@@ -8,6 +8,8 @@
 namespace gpupool::bench::fair {
 namespace {
 
+constexpr int kMostYields = 10000;
+
 // A policy that breaks the rules would make numbers that mean nothing.
 void require(bool holds, JobId id, const char* what) {
   if (!holds) throw std::logic_error("job " + std::to_string(id) + " " + what);
@@ -77,6 +79,7 @@ void Cluster::yield(JobId id) {
   auto& state = states_[id];
   const auto& each = job(id);
   require(each.preemptible, id, "yields and is not preemptible");
+  require(state.yields < kMostYields, id, "yields for ever");
   leave(id);
   const auto worked = std::max<Seconds>(0, now_ - works_from(id));
   if (each.checkpoint > 0) state.kept += worked - worked % each.checkpoint;

@@ -104,7 +104,8 @@ Drawn draw_jobs(std::size_t tenant, const Profile& profile, std::int64_t gpu_sec
   return drawn;
 }
 
-// The load grows from half of the mean to one and a half of it, as in the trace. part: of the jobs, from 0 to 1.
+// The load grows from half of the mean to one and a half of it, as in the trace. part: of the jobs, from 0
+// to 1.
 Seconds by_growth(double part, Seconds horizon) {
   return static_cast<Seconds>((std::sqrt(0.25 + 2 * part) - 0.5) * static_cast<double>(horizon));
 }

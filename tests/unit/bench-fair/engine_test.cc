@@ -140,5 +140,16 @@ TEST(FairEngine, RefusesWhatAPolicyMayNotDo) {
       << "it is not preemptible";
 }
 
+TEST(FairEngine, EndsWhenAJobYieldsForEver) {
+  const auto workload = make_workload(1, 1, {{.seconds = 1, .preemptible = true}});
+  Scripted policy([](Actions& actions) {
+    while (true) {
+      actions.start(0);
+      actions.yield(0);
+    }
+  });
+  EXPECT_THROW(simulate(workload, {}, policy), std::logic_error);
+}
+
 }  // namespace
 }  // namespace gpupool::bench::fair
