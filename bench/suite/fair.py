@@ -6,7 +6,7 @@ from bench.fair.table import play
 from bench.suite.results import Results
 
 CHECKED = "reference"
-POLICIES = ["fifo", "kueue-like", "slurm-like", CHECKED]
+POLICIES = ["fifo", "kueue-like", "slurm-like", CHECKED, "gpupool"]
 FIGURES = {"mean completion": "h", "gang wait p99": "h", "Jain": "", "preemptions": "", "preemptions of one job": "",
            "lost": "%", "broken promises": "", "pass p99": "ms"}
 SMOKE = ["--gpus", 88, "--days", 10]

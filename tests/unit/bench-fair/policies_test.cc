@@ -35,6 +35,7 @@ TEST(FairPolicies, FifoIsTheOperatorsStrictQueue) {
 TEST(FairPolicies, EasyFillsWhatTheGangDoesNotNeedYet) {
   EXPECT_THAT(starts_with("fifo+easy", gang_first()), ElementsAre(0, 100, 2, 110));
   EXPECT_THAT(starts_with("reference", gang_first()), ElementsAre(0, 100, 2, 110));
+  EXPECT_THAT(starts_with("gpupool", gang_first()), ElementsAre(0, 100, 2, 110));
 }
 
 TEST(FairPolicies, NothingIsFilledWhereTheEndIsNotKnown) {
@@ -54,6 +55,7 @@ TEST(FairPolicies, FairOnesLetAnotherTenantIn) {
   EXPECT_EQ(starts_with("kueue-like", workload).back(), 100);
   EXPECT_EQ(starts_with("slurm-like", workload).back(), 100);
   EXPECT_EQ(starts_with("reference", workload).back(), 150);
+  EXPECT_EQ(starts_with("gpupool", workload).back(), 150);
 }
 
 // A borrower holds all; the owner of a guarantee gets it back, after the guard.
