@@ -43,7 +43,8 @@ TurnPlan& PoolTurns::plan(std::vector<const PoolNode*> nodes, const WaitingLine&
       return known == until_.end() ? std::nullopt : known->second;
     };
     const auto shares = [this](const std::string& tenant) { return book_->share(tenant, now_); };
-    plan_.emplace(TurnInput{pool_, std::move(nodes), shares, free_at, now_}, line);
+    plan_.emplace(TurnInput{pool_, std::move(nodes), shares, free_at, now_, first_}, line);
+    first_ = plan_->first() ? std::optional(plan_->first()->job) : std::nullopt;
   }
   return *plan_;
 }

@@ -67,6 +67,7 @@ class PoolTurns {
   TenantBook* book_;
   base::WallTime now_;
   std::optional<TurnPlan> plan_;
+  std::optional<api::ObjectKey> first_;  // in line, in the last plan
   std::map<api::ObjectKey, std::vector<std::string>> held_;
   std::unordered_map<std::string, std::optional<base::WallTime>> until_;  // by node
   using Told = std::pair<TurnPlan::Cause, std::string>;                   // of kNever: also the message

@@ -53,7 +53,8 @@ TurnPlan::TurnPlan(const TurnInput& input, const WaitingLine& line)
       nodes_(input.pool, input.nodes),
       order_(*input.pool->spec.queue, line, input.shares, input.now),
       shares_(input.shares) {
-  told_ = first_told(line);
+  told_ = input.first ? line.find(*input.first) : nullptr;
+  if (told_ == nullptr) told_ = first_told(line);
   while (const auto candidate = order_.next()) {
     if (!candidate->within_guarantee) place_first();
     decide(*candidate);
@@ -133,7 +134,7 @@ TurnPlan::Taken TurnPlan::take(const Demand& demand, const api::GpuJob& job, boo
 // Whether the first in line can still start within the limit of its tenant when a job with this amount has
 // started.
 bool TurnPlan::leaves_limit(const Demand& demand, MilliGpus amount) const {
-  if (!first_ || demand.turn.tenant != first_tenant_ || ends_in_time(demand)) return true;
+  if (!first_ || demand.turn.tenant != first_tenant_) return true;
   const auto& share = order_.share(first_tenant_);
   return !share.tenant.limit || share.held + amount + first_amount_ <= *share.tenant.limit;
 }

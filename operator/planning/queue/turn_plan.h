@@ -26,6 +26,8 @@ struct TurnInput {
   // When the job that holds this node has given it back at the latest; nothing: not known.
   std::function<std::optional<base::WallTime>(const std::string& node)> free_at;
   base::WallTime now;
+  // Who was first in line in the last plan. Without one, the statuses of the jobs tell it.
+  std::optional<api::ObjectKey> first = {};
 };
 
 // Which waiting jobs of an exclusive pool with spec.queue get which nodes now: the tenants take turns

@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,10 @@ void check_limits(TurnWorld& world, const api::PoolQueueSpec& spec) {
 void check_run(bool guarantees, bool all_bounded) {
   const auto spec = any_queue(guarantees);
   const auto nodes = *rc::gen::inRange<std::int64_t>(1, kMost + 1);
+  RC_LOG() << nodes << " nodes, order " << spec.order << ", backfill " << spec.backfill << "\n";
+  for (const auto& tenant : spec.tenants)
+    RC_LOG() << tenant.name << ": weight " << tenant.weight << ", guaranteed " << tenant.guaranteed
+             << ", limit " << tenant.limit.value_or(-1) << "\n";
   TurnWorld world(spec, static_cast<std::size_t>(nodes));
   const auto count = *rc::gen::inRange(1, 25);
   std::vector<std::string> names;
@@ -66,6 +71,9 @@ void check_run(bool guarantees, bool all_bounded) {
       if (tenant.name == job.ns && tenant.limit) most = std::min(most, *tenant.limit);
     }
     possible.push_back(job.workers <= most);
+    RC_LOG() << "at " << world.now() << ": " << names.back() << " of " << job.ns << ", workers "
+             << job.workers << ", deadline " << job.deadline << ", runs " << job.runs << ", priority "
+             << job.priority << "\n";
     world.submit(names.back(), job);
     check_limits(world, spec);
     world.advance(*rc::gen::inRange<std::int64_t>(0, 1500));
@@ -78,6 +86,9 @@ void check_run(bool guarantees, bool all_bounded) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     RC_ASSERT(world.started(names[i]).has_value() == possible[i]);
     const auto promised = world.promised(names[i]);
+    if (promised && possible[i])
+      RC_LOG() << names[i] << " starts at " << *world.started(names[i]) << ", was promised "
+               << std::chrono::duration_cast<std::chrono::seconds>(*promised - at(0)).count() << "\n";
     if (promised && possible[i] && !guarantees) RC_ASSERT(at(*world.started(names[i])) <= *promised);
   }
 }
