@@ -33,6 +33,8 @@ OF = {name: verdict for verdict, names in VERDICTS.items() for name in names}
 LIKE = {
     "CreateFailed": "gpujob-placement-refused",
     "DeletedByForce": "gpujob-restarting-worker-lost",
+    "FirstInLine": "gpujob-queued-waiting-for-nodes",
+    "LimitReached": "gpujob-queued-waiting-for-nodes",
     "MetricMissing": "gpusweep-failed-no-trial",  # only in status.failures, as is TrialDeleted
     "Moving": "gpujob-restarting-node-lost",
     "NamespaceTerminating": "gpujob-queued-waiting-for-nodes",
@@ -44,7 +46,9 @@ LIKE = {
     "SourceMismatch": "gpujob-failed-source-denied",
     "SourceNotFound": "gpujob-failed-source-denied",
     "SourceTooLarge": "gpujob-failed-source-denied",
+    "TenantRefused": "gpujob-queued-waiting-for-nodes",
     "TrialDeleted": "gpusweep-failed-no-trial",
+    "WaitingForTurn": "gpujob-queued-waiting-for-nodes",
     "WaitingForResult": "gpujob-running-waiting-for-lost-node",
     "WorkerChanged": "gpujob-stalled-refused-template",
     "Yielded": "gpujob-restarting-worker-lost",

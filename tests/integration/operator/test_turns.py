@@ -33,11 +33,10 @@ class TurnCase(FakeClusterCase):
 
 class SharesTest(TurnCase):
     def test_a_flood_does_not_shut_out_another_tenant(self):
-        flood = [self.submit(f"flood-{number}") for number in range(6)]
-        for job in flood[:2]:
-            job.wait_phase("Running")
-        flood[2].wait_reason("FirstInLine")
-        flood[3].wait_reason("WaitingForTurn")
+        flood = []
+        for reason in ("WorkersRunning", "WorkersRunning", "FirstInLine", *["WaitingForTurn"] * 3):
+            flood.append(self.submit(f"flood-{len(flood)}"))
+            flood[-1].wait_reason(reason)
         one = self.submit("one", namespace=self.other)
         one.wait_reason("WaitingForTurn")
         self.assertEqual({"tenant": self.other}, one.status()["queue"])
@@ -67,10 +66,10 @@ class SharesTest(TurnCase):
 
     def test_a_guarantee_comes_first(self):
         self.change_queue(tenants=[{"name": "owner", "namespaces": [self.other], "guaranteed": 1}])
-        guests = [self.submit(f"guest-{number}") for number in range(4)]
-        for job in guests[:2]:
-            job.wait_phase("Running")
-        guests[2].wait_reason("FirstInLine")
+        guests = []
+        for reason in ("WorkersRunning", "WorkersRunning", "FirstInLine"):
+            guests.append(self.submit(f"guest-{len(guests)}"))
+            guests[-1].wait_reason(reason)
         owned = self.submit("owned", namespace=self.other)
         owned.wait_reason("WaitingForTurn")
         self.finish(guests[0])
@@ -122,10 +121,10 @@ class SharingTest(TurnCase):
 
     def test_gpus_of_shared_nodes(self):
         self.nodes.add(f"{self.pool}-shared", self.label, 2)
-        flood = [self.submit(f"flood-{number}") for number in range(4)]
-        for job in flood[:2]:
-            job.wait_phase("Running")
-        flood[2].wait_reason("FirstInLine")
+        flood = []
+        for reason in ("WorkersRunning", "WorkersRunning", "FirstInLine", "WaitingForTurn"):
+            flood.append(self.submit(f"flood-{len(flood)}"))
+            flood[-1].wait_reason(reason)
         one = self.submit("one", namespace=self.other)
         one.wait_reason("WaitingForTurn")
         self.wait_held(**{self.namespace: "2"})
