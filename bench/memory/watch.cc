@@ -65,7 +65,7 @@ double nodes(Results& results, const std::string& line, int count, int jobs) {
   runtime::Manager manager(world.clock, world.log);
   const controllers::Setup setup{world.client, caches,        events,   manager,
                                  world.clock,  world.metrics, world.log};
-  controllers::PoolQueue pool_queue(caches);
+  controllers::PoolQueue pool_queue(caches, world.clock);
   const controllers::GpuJobController gpujobs(setup, pool_queue, {});
   const controllers::GpuPoolController pools(setup, pool_queue);
   const controllers::NodeSweeperController node_sweeper(setup);

@@ -139,7 +139,7 @@ struct GpuPoolStatus {
   std::vector<Condition> conditions;
   PoolNodeCounts nodes;
   PoolGpuCounts gpus;
-  std::optional<PoolSliceCounts> slices;  // only with spec.sharing
+  base::Boxed<PoolSliceCounts> slices;  // only with spec.sharing
   PoolJobCounts jobs;
   std::vector<ExcludedNode> excluded;  // the first 50 by name
   std::vector<DrainingNode> draining;  // the same
