@@ -9,6 +9,7 @@
 #include "bench/support/instructions.h"
 #include "bench/support/results.h"
 #include "planning/queue/queue_plan.h"
+#include "planning/queue/turn_plan.h"
 #include "tests/unit/planning/builders.h"
 
 namespace {
@@ -126,6 +127,47 @@ void burst(Results& results, const std::string& name, int count, int times) {
        static_cast<std::size_t>(count), times);
 }
 
+// Jobs of 20 sizes and 10 deadlines, of these tenants, all different; all nodes except one are held for an
+// hour.
+void tenants(Results& results, const std::string& name, int node_count, int job_count, int tenant_count,
+             int times) {
+  auto nodes = make_nodes(node_count, true);
+  for (auto& node : nodes) node.leased = node.name != nodes.back().name;
+  std::vector<const planning::PoolNode*> members;
+  for (const auto& node : nodes) members.push_back(&node);
+  auto pool = test::make_pool();
+  pool.spec.queue.emplace();
+  planning::WaitingLine line;
+  for (int i = 0; i < job_count; ++i) {
+    auto job =
+        test::make_job("job-" + std::to_string(100000 + i), std::int64_t{8} * (1 + i / tenant_count % 20), 8);
+    job.metadata.ns = "tenant-" + std::to_string(i % tenant_count);
+    job.metadata.creation_timestamp = test::at(i);
+    const auto bound = std::int64_t{600} << (i / tenant_count / 20 % 10);
+    line.put(test::share(job), static_cast<std::uint64_t>(i), {}, {job.metadata.ns, 0, bound, 90});
+  }
+  const auto shares = [](const std::string& tenant) {
+    planning::TenantBook::Share share;
+    share.tenant.name = tenant;
+    share.average = static_cast<planning::MilliGpus>(tenant.size() * 1000);
+    return share;
+  };
+  const auto free_at = [](const std::string&) { return std::optional(test::at(100'000)); };
+  const planning::TurnInput input{test::share(pool), members, shares, free_at, test::at(job_count)};
+  std::size_t answers = 0;
+  const auto pass = [&] {
+    const planning::TurnPlan planned(input, line);
+    answers = planned.refused().size() + planned.grants().size();
+  };
+  if (bench::counting()) {
+    bench::count_pass(name, pass);
+  } else {
+    results.sample(name, repeat(times, pass), "ms");
+  }
+  if (answers < line.groups().size())
+    results.value(name + " is wrong, answers", static_cast<double>(answers), "error");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -140,7 +182,9 @@ int main(int argc, char** argv) {
   burst(results, smoke ? "100 jobs on 100 free nodes" : "1,000 jobs on 1,000 free nodes", smoke ? 100 : 1000,
         5);
   waiting(results, "1,000 waiting, one of 1,000 nodes freed", 1000, 1000, smoke ? 1 : 10);
+  tenants(results, "1,000 waiting of 10 tenants, one of 1,000 nodes freed", 1000, 1000, 10, smoke ? 1 : 1000);
   if (!smoke) {
+    tenants(results, "10,000 waiting of 100 tenants, one of 1,000 nodes freed", 1000, 10000, 100, 1000);
     waiting(results, "2,500 waiting, one of 1,000 nodes freed", 1000, 2500, 5);
     waiting(results, "10,000 waiting, one of 1,000 nodes freed", 1000, 10000, 5);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +16,9 @@ namespace {
 
 // Makes the ratio of short jobs, and of jobs that have just come, differ less.
 constexpr std::int64_t kSmoothing = 60;
+// Ratios are compared in these parts.
+constexpr std::int64_t kParts = 1'000'000;
+constexpr std::int64_t kMostWait = std::numeric_limits<std::int64_t>::max() / kParts;
 
 }  // namespace
 
@@ -59,7 +63,7 @@ TurnOrder::TurnOrder(const api::PoolQueueSpec& spec, const WaitingLine& line, co
       lane = &found->second;
       if (is_new) lane->share = shares(tenant);
     }
-    auto& group = lane->groups.emplace_back(Group{&demand, jobs.begin(), jobs.end(), 0, 0});
+    auto& group = lane->groups.emplace_back(Group{&demand, jobs.begin(), jobs.end(), 0});
     begin(group);
   }
   heap_.reserve(lanes_.size());
@@ -72,19 +76,16 @@ TurnOrder::TurnOrder(const api::PoolQueueSpec& spec, const WaitingLine& line, co
 
 void TurnOrder::begin(Group& group) const {
   const auto waited = now_ - group.next->first.created;
-  group.waited = std::max<std::int64_t>(0, std::chrono::floor<std::chrono::seconds>(waited).count());
-  group.bound = group.demand->turn.bound_seconds > 0 ? group.demand->turn.bound_seconds : assumed_;
+  const auto seconds = std::max<std::int64_t>(0, std::chrono::floor<std::chrono::seconds>(waited).count());
+  const auto bound = group.demand->turn.bound_seconds > 0 ? group.demand->turn.bound_seconds : assumed_;
+  group.ratio = oldest_first_ ? 0 : std::min(seconds + kSmoothing, kMostWait) * kParts / (bound + kSmoothing);
 }
 
 bool TurnOrder::comes_later(const Group& a, const Group& b) const {
   const auto& turn_a = a.demand->turn;
   const auto& turn_b = b.demand->turn;
   if (turn_a.priority != turn_b.priority) return turn_a.priority < turn_b.priority;
-  if (!oldest_first_) {
-    const auto ratio_a = base::product(a.waited + kSmoothing, b.bound + kSmoothing);
-    const auto ratio_b = base::product(b.waited + kSmoothing, a.bound + kSmoothing);
-    if (ratio_a != ratio_b) return ratio_a < ratio_b;
-  }
+  if (a.ratio != b.ratio) return a.ratio < b.ratio;
   return b.next->first < a.next->first;
 }
 
@@ -112,17 +113,25 @@ bool TurnOrder::comes_later(const Lane* a, const Lane* b) const {
   return std::tie(head_b.created, share_b.tenant.name) < std::tie(head_a.created, share_a.tenant.name);
 }
 
+// Most lanes stay first when one of their groups is refused: then the heap is not touched.
 void TurnOrder::push_lane(Lane* lane) {
   if (lane->groups.empty()) return;
+  if (heap_.empty() || !comes_later(lane, heap_.front())) {
+    first_ = lane;
+    return;
+  }
   heap_.push_back(lane);
   std::ranges::push_heap(heap_, [&](const Lane* a, const Lane* b) { return comes_later(a, b); });
 }
 
 std::optional<TurnOrder::Candidate> TurnOrder::next() {
-  if (heap_.empty()) return std::nullopt;
-  std::ranges::pop_heap(heap_, [&](const Lane* a, const Lane* b) { return comes_later(a, b); });
-  current_ = heap_.back();
-  heap_.pop_back();
+  current_ = std::exchange(first_, nullptr);
+  if (current_ == nullptr) {
+    if (heap_.empty()) return std::nullopt;
+    std::ranges::pop_heap(heap_, [&](const Lane* a, const Lane* b) { return comes_later(a, b); });
+    current_ = heap_.back();
+    heap_.pop_back();
+  }
   const auto& group = current_->groups.front();
   return Candidate{group.demand, &group.next->second, within_guarantee(*current_)};
 }

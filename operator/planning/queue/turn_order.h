@@ -55,8 +55,7 @@ class TurnOrder {
     const Demand* demand;
     WaitingLine::Jobs::const_iterator next;
     WaitingLine::Jobs::const_iterator end;
-    std::int64_t waited;  // seconds, of `next`
-    std::int64_t bound;   // seconds; of jobs without one: spec.queue.assumedSeconds
+    std::int64_t ratio;  // of `next`, in millionths
   };
   struct Lane {
     TenantBook::Share share;
@@ -75,7 +74,8 @@ class TurnOrder {
   base::WallTime now_;
   std::map<std::string, Lane> lanes_;
   std::vector<Lane*> heap_;
-  Lane* current_ = nullptr;  // not in heap_
+  Lane* first_ = nullptr;    // comes before all in heap_, and is not there
+  Lane* current_ = nullptr;  // the same
 };
 
 // Returns the waiting job that was told first that it is first in line; null: none.

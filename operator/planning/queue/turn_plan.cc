@@ -53,6 +53,7 @@ TurnPlan::TurnPlan(const TurnInput& input, const WaitingLine& line)
       nodes_(input.pool, input.nodes),
       order_(*input.pool->spec.queue, line, input.shares, input.now),
       shares_(input.shares) {
+  refused_.reserve(line.groups().size());
   told_ = input.first ? line.find(*input.first) : nullptr;
   if (told_ == nullptr) told_ = first_told(line);
   while (const auto candidate = order_.next()) {
