@@ -12,6 +12,7 @@
 #include "api/core/node.h"
 #include "api/v1alpha1/gpu_job.h"
 #include "api/v1alpha1/names.h"
+#include "api/v1alpha1/status_json.h"
 #include "base/rfc3339.h"
 #include "bench/cluster/connection.h"
 #include "bench/support/arguments.h"
@@ -115,8 +116,19 @@ class Taker {
   }
 
  private:
-  static std::optional<double> fail(const api::ObjectKey& job, const std::string& why) {
-    std::fprintf(stderr, "bench_loss: %s: %s\n", job.to_string().c_str(), why.c_str());
+  std::optional<double> fail(const api::ObjectKey& key, const std::string& why) {
+    std::fprintf(stderr, "bench_loss: %s: %s\n", key.to_string().c_str(), why.c_str());
+    if (const auto job = scene_.job(key))
+      std::fprintf(stderr, "%s\n", api::status_update(job->metadata, job->status).c_str());
+    for (const auto& [name, when] : scene_.held_by(key)) {
+      const auto node = scene_.node(name);
+      if (node == nullptr) continue;
+      std::fprintf(stderr, "%s: ready %d, held by %s, taints", name.c_str(), static_cast<int>(node->ready()),
+                   node->metadata.annotation(api::kLease).c_str());
+      for (const auto& taint : node->spec.taints)
+        std::fprintf(stderr, " %s=%s:%s", taint.key.c_str(), taint.value.c_str(), taint.effect.c_str());
+      std::fprintf(stderr, "\n");
+    }
     return std::nullopt;
   }
   bool runs(const api::ObjectKey& key) {

@@ -183,7 +183,12 @@ void Player::end(const api::Pod& pod, const std::stop_token& stop) {
   if (!planning::has_ended(pod)) {  // also a pod that is not shown to run: it may have begun since
     const auto now = quote(base::to_rfc3339(connection_.clock().wall()));
     const auto state = R"({"terminated":{"exitCode":137,"reason":"Error","finishedAt":)" + now + "}}";
-    write_status(pod, R"({"containerStatuses":)" + container(1, state) + "}", stop);
+    // Without it nobody would know of the end once the pod is deleted. It is tried again.
+    if (!write_status(pod, R"({"containerStatuses":)" + container(1, state) + "}", stop)) {
+      const std::lock_guard lock(mutex_);
+      ended_.erase(pod.metadata.uid);
+      return;
+    }
   }
   kube::DeleteOptions options;
   options.uid = pod.metadata.uid;

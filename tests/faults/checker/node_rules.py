@@ -123,7 +123,7 @@ class PodOnHeldNode(NodeRule):
             self.checked += 1
             if pod.slices:
                 job = state.jobs.get(pod.job)
-                if not job or not (job.claims(node) or job.has_lost(node) or node.born > pod.born):
+                if node.born < pod.born and not (job and (job.claims(node) or job.has_lost(node))):
                     yield f"{pod.key} is on node {node.name}, of which {job and job.key} has no slices"
                 continue
             holders = {job_of(value) for value in node.taints}

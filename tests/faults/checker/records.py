@@ -130,6 +130,7 @@ class Pod:
     saves: bool = False  # its command has ended so, and its results are not reported; it may still report them
     stopped: bool = False  # it was told to stop before its command ended, by the launcher's word
     ranks: int = 1  # of its attempt
+    unsaved: bool = False  # its command has ended so, and its results are not reported
 
     @staticmethod
     def read(pod: Object, born: int) -> "Pod | None":
@@ -150,7 +151,8 @@ class Pod:
         has = {c["name"] for c in (*pod["spec"].get("initContainers", []), *pod["spec"]["containers"])}
         ends = [told for told in _told(worker) if "outcome" in told]
         codes = [told["exitCode"] for told in ends]
-        saves = RESULTS in has and bool(codes) and not _told(results) and not over and "deletionTimestamp" not in meta
+        unsaved = RESULTS in has and bool(codes) and not _told(results)
+        saves = unsaved and not over and "deletionTimestamp" not in meta
         env = {e["name"]: e.get("value") for c in pod["spec"]["containers"][:1] for e in c.get("env", [])}
         owners = meta.get("ownerReferences", [])
         gang = bool(owners) and owners[0]["kind"] == "StatefulSet"
@@ -158,7 +160,7 @@ class Pod:
                    pod["spec"].get("nodeName", ""), int(labels.get(SLICES_LABEL, 0)), ended, began,
                    int(env.get("GPUPOOL_ATTEMPT") or 0), int(meta["name"].rpartition("-")[2]) if gang else 0,
                    fetch.get("exitCode") != 0 if SOURCE in has else None, codes[0] if codes else None, saves,
-                   any("stopSignal" in told for told in ends), _ranks(pod["spec"]["containers"][0]))
+                   any("stopSignal" in told for told in ends), _ranks(pod["spec"]["containers"][0]), unsaved)
 
 
 def _ranks(worker: Object) -> int:

@@ -65,8 +65,7 @@ class StepNeverFalls(Rule):
 class SuccessIsFinal(Rule):
     """Ranks that end with code 0 before anybody told them to stop have done their work, whatever the operator was about to
     do. On a node that was given up before it told this, the next attempt may have begun; and who edits a job before the
-    operator knows that its workers run gets the job that he wants now. Results that are not saved when their node is lost
-    are made again."""
+    operator knows that its workers run gets the job that he wants now. Results that were not saved are made again."""
 
     name = "a job whose ranks have all ended well is not run again"
 
@@ -81,9 +80,7 @@ class SuccessIsFinal(Rule):
             yield from self._look_at_pod(change.before, change.after, state)
         elif change.kind == "gpujobs" and change.after and change.after.uid in self._done:
             job = change.after
-            unsaved = job.reason == "NodeLost" and any(
-                pod.saves for uid in self._done[job.uid] if (pod := state.pods.get(uid)))
-            if unsaved or _begins_anew(job):
+            if _begins_anew(job):
                 del self._done[job.uid]
             elif job.phase in ("Failed", "Suspended", "Queued"):
                 yield (f"all ranks of attempt {self._begun.get(job.uid)} of {job.key} ended with code 0, and it is {job.phase}: "
@@ -94,7 +91,7 @@ class SuccessIsFinal(Rule):
             self._begun[pod.job] = max(pod.attempt, self._begun.get(pod.job, 0))
             if pod.uid not in self._done.get(pod.job, {pod.uid}):
                 yield f"{pod.key} runs attempt {pod.attempt}, and all ranks of the one before had ended with code 0"
-        if pod.result == 0 and not pod.stopped and not (before and before.result == 0):
+        if _is_done(pod) and not (before and _is_done(before)):
             self._end(pod, state)
 
     def _end(self, pod: Pod, state: State) -> None:
@@ -105,6 +102,10 @@ class SuccessIsFinal(Rule):
         if len(well) == pod.ranks and pod.attempt == self._begun.get(pod.job, pod.attempt):
             self.checked += 1
             self._done[pod.job] = {other.uid for other in state.pods.values() if other.job == pod.job}
+
+
+def _is_done(pod: Pod) -> bool:
+    return pod.result == 0 and not pod.stopped and not pod.unsaved
 
 
 def _begins_anew(job: Job) -> bool:

@@ -16,6 +16,7 @@ from tests.kit.waiting import wait_for
 ONE, BIG, SHARED, CALM = "race-one", "race-big", "race-shared", "race-calm"
 GPUS = {ONE: [1] * 8, BIG: [2, 2, 4, 4, 8, 8], SHARED: [2] * 3, CALM: [1] * 4}  # of each node
 SPLIT = 10
+SPEC: dict[str, dict[str, Any]] = {BIG: {"queue": {}}, SHARED: {"queue": {}, "sharing": {"deviceSplitCount": SPLIT}}}
 JOBS_A_DISTURBANCE = 4  # jobs that end from one to the next
 
 
@@ -29,8 +30,7 @@ class Fleet:
 
     def set_up(self) -> None:
         for pool in GPUS:
-            spec = {"sharing": {"deviceSplitCount": SPLIT}} if pool == SHARED else {}
-            self._api.create("gpupools", pool_manifest(pool, {POOL_LABEL: pool}, nodeLossTimeoutSeconds=1, **spec))
+            self._api.create("gpupools", pool_manifest(pool, {POOL_LABEL: pool}, nodeLossTimeoutSeconds=1, **SPEC.get(pool, {})))
         for name in self._size:
             self.add(name)
 
