@@ -51,8 +51,7 @@ TurnPlan::TurnPlan(const TurnInput& input, const WaitingLine& line)
       free_at_(input.free_at),
       now_(input.now),
       nodes_(input.pool, input.nodes),
-      order_(*input.pool->spec.queue, line, input.shares, input.now),
-      shares_(input.shares) {
+      order_(*input.pool->spec.queue, line, input.shares, input.now) {
   refused_.reserve(line.groups().size());
   told_ = input.first ? line.find(*input.first) : nullptr;
   if (told_ == nullptr) told_ = first_told(line);
@@ -103,7 +102,7 @@ void TurnPlan::decide(const TurnOrder::Candidate& candidate) {
         none = true;
     }
   }
-  if (wait(demand, job, shape)) return refuse(demand, Cause::kTurn);
+  wait(demand, job, shape);
   refuse(demand, shape.never ? Cause::kNever : Cause::kTurn);
 }
 
@@ -152,25 +151,17 @@ MilliGpus TurnPlan::amount(const NodeChoice::Nodes& nodes) const {
   return sum;
 }
 
-bool TurnPlan::wait(const Demand& demand, const api::GpuJob& job, Shape& shape) {
-  if (shape.never || first_) {
-    if (!shape.never && !shape.possible) {
-      const auto wanted = nodes_.possible(demand);
-      shape.possible = wanted.has_value();
-      if (!wanted) shape.never = wanted.error();
-    }
-    return false;
-  }
+void TurnPlan::wait(const Demand& demand, const api::GpuJob& job, Shape& shape) {
+  if (shape.never || (first_ && shape.possible)) return;
   const auto wanted = nodes_.possible(demand);
   if (!wanted) {
     shape.never = wanted.error();
-    return false;
+    return;
   }
   shape.possible = true;
   // Who is within a guarantee may pass the first in line, and does not take its place.
-  if (told_ != nullptr && told_->position().key != job.metadata.key()) return false;
-  reserve(demand, job, *wanted);
-  return true;
+  const bool other_comes = told_ != nullptr && told_->position().key != job.metadata.key();
+  if (!first_ && !other_comes) reserve(demand, job, *wanted);
 }
 
 void TurnPlan::reserve(const Demand& demand, const api::GpuJob& job, const NodeChoice::Candidates& wanted) {

@@ -75,8 +75,8 @@ class TurnPlan {
   };
   void place_first();
   void decide(const TurnOrder::Candidate& candidate);
-  // Returns whether the job is now first in line.
-  bool wait(const Demand& demand, const api::GpuJob& job, Shape& shape);
+  // Finds out whether the job could ever run. If so and nobody is first in line, it is now.
+  void wait(const Demand& demand, const api::GpuJob& job, Shape& shape);
   void reserve(const Demand& demand, const api::GpuJob& job, const NodeChoice::Candidates& wanted);
   enum class Taken { kYes, kNone, kTooMuch };
   Taken take(const Demand& demand, const api::GpuJob& job, bool within_guarantee, bool reserved);
@@ -90,7 +90,6 @@ class TurnPlan {
   base::WallTime now_;
   NodeChoice nodes_;
   TurnOrder order_;
-  TurnOrder::Shares shares_;
   std::map<Demand, Shape, SameNodes> shapes_;
   std::map<api::ObjectKey, Verdict> granted_;
   std::vector<api::ObjectKey> grants_;
