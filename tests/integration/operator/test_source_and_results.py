@@ -141,7 +141,7 @@ TABLE = [
     Row("away-1", ends("BackoffLimitExceeded", 1, "source: data: no"), source=transfers.fails("SourceUnavailable"),
         spec={"backoffLimit": 0}),
     Row("away-2", completes(2, 1, source="Fetched"), 2,
-        source=transfers.in_turn(transfers.fails("SourceUnavailable"), transfers.fetched)),
+        source=transfers.by_attempt(transfers.fails("SourceUnavailable"), transfers.fetched)),
     Row("killed-1", completes(2, source="Fetched"), source=transfers.in_turn(transfers.killed, transfers.fetched)),
     Row("killed-2", completes(source="Fetched"), 2, source=transfers.in_turn(transfers.killed, transfers.fetched)),
     Row("changed", ends("BackoffLimitExceeded", 1, "other bytes"), 3, source=transfers.other_bytes_on(2),

@@ -87,6 +87,12 @@ def in_turn(*plans: Plan) -> Plan:
     return plan
 
 
+def by_attempt(*plans: Plan) -> Plan:
+    """The first plan for all ranks of attempt 0, the second for attempt 1; the last one stays. A rank of an attempt that has
+    failed may be deleted before its own end, so ends of a rank do not tell which attempt it is."""
+    return lambda pod: plans[min(attempt_of(pod), len(plans) - 1)](pod)
+
+
 class Transfers:
     """Plans by namespace and name of the job; all goes well with others."""
 
