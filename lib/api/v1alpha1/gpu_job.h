@@ -60,6 +60,7 @@ struct GpuJobSpec {
   std::int64_t start_timeout_seconds = 600;
   std::optional<std::int64_t> ttl_seconds_after_finished;
   bool suspend = false;
+  std::optional<bool> preemptible;  // whether it may be told to make room; absent: if it has a checkpoint
   base::Word node_replacement = node_replacement::kAllowed;
   base::Word rendezvous;                     // empty: MasterPort
   base::Boxed<JobMetrics> metrics;           // absent: nothing is read of what the program prints
@@ -92,6 +93,7 @@ struct LostNode {
 // and outcomes are strings, so that an operator can show those of a newer one.
 //
 //   state       means                                           next
+//   Awaiting    other jobs make room; nothing is on the nodes    Taking, when no other lease names the nodes
 //   Taking      nodes are chosen; some may carry the taint      take the other nodes, create the workers
 //   Held        all nodes are taken; some children may exist    create the missing children
 //   Running     all children have existed                       read the results of the workers
@@ -100,6 +102,7 @@ struct LostNode {
 //
 // A lease of one node may go from Taking to Running. A lease of slices begins with Held.
 namespace lease_state {
+inline constexpr char kAwaiting[] = "Awaiting";
 inline constexpr char kTaking[] = "Taking";
 inline constexpr char kHeld[] = "Held";
 inline constexpr char kRunning[] = "Running";
@@ -116,6 +119,17 @@ inline constexpr char kDeleted[] = "Deleted";
 inline constexpr char kQueued[] = "Queued";  // the job waits in the queue again
 }  // namespace outcome
 
+// What a lease in a pool with spec.queue has besides. Its fields are fields of the lease.
+struct LeaseTurn {
+  std::string tenant;                          // which had its turn
+  std::vector<std::string> awaits;             // only in Awaiting: the UIDs of jobs that make room
+  std::optional<base::WallTime> awaits_until;  // only in Awaiting: then the claim is given up
+  bool operator==(const LeaseTurn&) const = default;
+};
+
+// No job waits for more jobs than this to make room.
+inline constexpr std::size_t kMaxAwaited = 128;
+
 struct Lease {
   std::string id;  // text of a LeaseValue
   base::Word state;
@@ -130,7 +144,7 @@ struct Lease {
   base::Boxed<base::WallTime> not_before;  // only in Restarting: earliest start of the next attempt
   base::Word unit = {};                    // sharing_unit::kGpu: `slices` are whole GPUs; empty: slices
   std::optional<base::WallTime> held_since = {};  // when the job got its nodes
-  base::Boxed<std::string> tenant = {};           // which had its turn; only in a pool with spec.queue
+  base::Boxed<LeaseTurn> turn = {};               // only in a pool with spec.queue
   bool operator==(const Lease&) const = default;
 
   // True for a lease of slices. Other jobs may use the same nodes; nothing is written on the nodes, and the
@@ -238,6 +252,7 @@ struct Schema<api::GpuJobSpec> {
                                             field<&T::start_timeout_seconds>("startTimeoutSeconds"),
                                             field<&T::ttl_seconds_after_finished>("ttlSecondsAfterFinished"),
                                             field<&T::suspend>("suspend"),
+                                            field<&T::preemptible>("preemptible"),
                                             field<&T::node_replacement>("nodeReplacement"),
                                             field<&T::rendezvous>("rendezvous"),
                                             field<&T::metrics>("metrics"),
@@ -275,7 +290,9 @@ struct Schema<api::Lease> {
                                             field<&T::since>("since"),
                                             field<&T::not_before>("notBefore"),
                                             field<&T::held_since>("heldSince"),
-                                            field<&T::tenant>("tenant")};
+                                            field<&T::turn, &api::LeaseTurn::tenant>("tenant"),
+                                            field<&T::turn, &api::LeaseTurn::awaits>("awaits"),
+                                            field<&T::turn, &api::LeaseTurn::awaits_until>("awaitsUntil")};
 };
 template <>
 struct Schema<api::WorkerCounts> {
@@ -311,6 +328,7 @@ struct Schema<api::GpuJobStatus> {
                  field<&T::progress, &api::JobProgress::checkpoint>("checkpoint"),
                  field<&T::progress, &api::JobProgress::restarted>("restarted"),
                  field<&T::progress, &api::JobProgress::history>("history"),
+                 field<&T::progress, &api::JobProgress::yields>("yields"),
                  field<&T::progress, &api::JobProgress::queue>("queue")};
 };
 template <>

@@ -69,6 +69,7 @@ struct JobProgress {
   base::Boxed<ReportedCheckpoint> checkpoint;
   std::string restarted;              // the value of kRestart that was last carried out
   std::vector<AttemptEnd> history;    // the last kMaxHistory, in order
+  std::int64_t yields = 0;            // times that it has made room for another job
   base::Boxed<JobQueueStatus> queue;  // only while the job waits in a pool with spec.queue
   bool operator==(const JobProgress&) const = default;
 };

@@ -54,6 +54,18 @@ struct ModelRate {
   bool operator==(const ModelRate&) const = default;
 };
 
+// Who makes room for whom. The workers of a job that makes room are told to stop; it goes on later.
+struct QueueYield {
+  bool to_guarantee = true;                   // for jobs within the guarantee of their tenant
+  bool to_priority = true;                    // for jobs of the same tenant with a higher priority
+  bool to_share = false;                      // for tenants that have had less than their share
+  std::int64_t min_run_seconds = 600;         // so long it runs first; twice as long after each yield
+  std::int64_t share_min_run_seconds = 3600;  // the same, for to_share
+  std::int64_t patience_seconds = 1800;       // for to_share: so long the other job has waited
+  std::int64_t margin_percent = 25;           // for to_share: so much less the other tenant has then
+  bool operator==(const QueueYield&) const = default;
+};
+
 inline constexpr std::int64_t kDefaultHalfLifeSeconds = 604'800;
 inline constexpr std::int64_t kDefaultAssumedSeconds = 86'400;
 
@@ -66,7 +78,8 @@ struct PoolQueueSpec {
   std::int64_t assumed_seconds =
       kDefaultAssumedSeconds;  // of jobs without activeDeadlineSeconds, for the order
   bool backfill = true;
-  std::vector<ModelRate> rates;  // models that are not here: 100 %
+  base::Boxed<QueueYield> yield;  // absent: the defaults
+  std::vector<ModelRate> rates;   // models that are not here: 100 %
   bool operator==(const PoolQueueSpec&) const = default;
 };
 
@@ -97,11 +110,20 @@ struct QueueStatus {
   bool operator==(const QueueStatus&) const = default;
 };
 
+// Values of JobQueueStatus::basis.
+namespace estimate_basis {
+inline constexpr char kBounds[] = "Bounds";    // deadlines: it starts by then
+inline constexpr char kHistory[] = "History";  // how long jobs of the tenants ran
+}  // namespace estimate_basis
+
 // status.queue of a job that waits in a pool with spec.queue.
 struct JobQueueStatus {
   std::string tenant;
-  std::optional<base::WallTime> reserved_since;  // the job is first in line: nodes are kept for it
-  std::optional<base::WallTime> latest_start;    // with reserved_since; absent: not known
+  std::optional<base::WallTime> reserved_since;        // the job is first in line: nodes are kept for it
+  std::optional<base::WallTime> latest_start;          // with reserved_since; absent: not known
+  std::int64_t place = 0;                              // 1: next; 0: not told
+  std::optional<base::WallTime> estimated_start = {};  // absent: not known
+  base::Word basis = {};                               // estimate_basis; only with estimated_start
   bool operator==(const JobQueueStatus&) const = default;
 };
 
@@ -129,6 +151,17 @@ struct Schema<api::ModelRate> {
   static constexpr auto fields = std::array{field<&T::model>("model"), field<&T::percent>("percent")};
 };
 template <>
+struct Schema<api::QueueYield> {
+  using T = api::QueueYield;
+  static constexpr auto fields = std::array{field<&T::to_guarantee>("toGuarantee"),
+                                            field<&T::to_priority>("toPriority"),
+                                            field<&T::to_share>("toShare"),
+                                            field<&T::min_run_seconds>("minRunSeconds"),
+                                            field<&T::share_min_run_seconds>("shareMinRunSeconds"),
+                                            field<&T::patience_seconds>("patienceSeconds"),
+                                            field<&T::margin_percent>("marginPercent")};
+};
+template <>
 struct Schema<api::PoolQueueSpec> {
   using T = api::PoolQueueSpec;
   static constexpr auto fields = std::array{field<&T::half_life_seconds>("halfLifeSeconds"),
@@ -137,6 +170,7 @@ struct Schema<api::PoolQueueSpec> {
                                             field<&T::order>("order"),
                                             field<&T::assumed_seconds>("assumedSeconds"),
                                             field<&T::backfill>("backfill"),
+                                            field<&T::yield>("yield"),
                                             field<&T::rates>("rates")};
 };
 template <>
@@ -162,9 +196,12 @@ struct Schema<api::QueueStatus> {
 template <>
 struct Schema<api::JobQueueStatus> {
   using T = api::JobQueueStatus;
-  static constexpr auto fields =
-      std::array{field<&T::tenant>("tenant"), field<&T::reserved_since>("reservedSince"),
-                 field<&T::latest_start>("latestStart")};
+  static constexpr auto fields = std::array{field<&T::tenant>("tenant"),
+                                            field<&T::reserved_since>("reservedSince"),
+                                            field<&T::latest_start>("latestStart"),
+                                            field<&T::place>("place"),
+                                            field<&T::estimated_start>("estimatedStart"),
+                                            field<&T::basis>("basis")};
 };
 
 }  // namespace gpupool::base::json

@@ -6,10 +6,12 @@ namespace gpupool::api::reason {
 
 // Why a job waits.
 inline constexpr char kWaitingForNodes[] = "WaitingForNodes";
-inline constexpr char kWaitingForTurn[] = "WaitingForTurn";  // in a pool with spec.queue
-inline constexpr char kFirstInLine[] = "FirstInLine";        // the same; nodes are kept for the job
-inline constexpr char kLimitReached[] = "LimitReached";      // of its tenant
-inline constexpr char kTenantRefused[] = "TenantRefused";    // the pool is not for its namespace
+inline constexpr char kWaitingForTurn[] = "WaitingForTurn";    // in a pool with spec.queue
+inline constexpr char kFirstInLine[] = "FirstInLine";          // the same; nodes are kept for the job
+inline constexpr char kWaitingForYield[] = "WaitingForYield";  // other jobs make room for it
+inline constexpr char kVictimStuck[] = "VictimStuck";          // a job that made room did not end in time
+inline constexpr char kLimitReached[] = "LimitReached";        // of its tenant
+inline constexpr char kTenantRefused[] = "TenantRefused";      // the pool is not for its namespace
 inline constexpr char kPoolNotFound[] = "PoolNotFound";
 inline constexpr char kPoolStopping[] = "PoolStopping";
 inline constexpr char kPoolStalled[] = "PoolStalled";
@@ -48,7 +50,7 @@ inline constexpr char kWaitingForResult[] = "WaitingForResult";  // a worker has
 inline constexpr char kDeletedByForce[] = "DeletedByForce";      // a worker; no kubelet has reported its end
 
 // How an attempt ended that had to make room; none of them is charged.
-inline constexpr char kYielded[] = "Yielded";    // its workers were told to stop from outside, and did
+inline constexpr char kYielded[] = "Yielded";    // it was told to stop from outside, or made room for a job
 inline constexpr char kDraining[] = "Draining";  // one of its nodes is drained (kDrain)
 inline constexpr char kMoving[] = "Moving";      // somebody has asked for it (kRestart)
 

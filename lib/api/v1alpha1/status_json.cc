@@ -59,6 +59,7 @@ Json to_json(const base::Boxed<Lease>& lease) {
   for (const auto& node : lease->lost) {
     lost.push_back({{"name", node.name}, {"uid", node.uid}, {"id", node.id}});
   }
+  const auto turn = lease->turn ? *lease->turn : LeaseTurn();
   return without_nulls({{"id", lease->id},
                         {"state", lease->state.view()},
                         {"attempt", lease->attempt},
@@ -72,7 +73,9 @@ Json to_json(const base::Boxed<Lease>& lease) {
                         {"since", time_or_null(lease->since)},
                         {"notBefore", time_or_null(lease->not_before)},
                         {"heldSince", time_or_null(lease->held_since)},
-                        {"tenant", lease->tenant ? Json(*lease->tenant) : Json(nullptr)}});
+                        {"tenant", text_or_null(turn.tenant)},
+                        {"awaits", turn.awaits.empty() ? Json(nullptr) : Json(turn.awaits)},
+                        {"awaitsUntil", time_or_null(turn.awaits_until)}});
 }
 
 Json to_json(const base::Boxed<ExplainedUnits>& units) {
@@ -206,7 +209,10 @@ Json to_json(const base::Boxed<JobQueueStatus>& queue) {
   if (!queue) return nullptr;
   return without_nulls({{"tenant", queue->tenant},
                         {"reservedSince", time_or_null(queue->reserved_since)},
-                        {"latestStart", time_or_null(queue->latest_start)}});
+                        {"latestStart", time_or_null(queue->latest_start)},
+                        {"place", number_or_null(queue->place)},
+                        {"estimatedStart", time_or_null(queue->estimated_start)},
+                        {"basis", text_or_null(queue->basis)}});
 }
 
 void add_progress(Json& status, const base::Boxed<JobProgress>& progress) {
@@ -217,6 +223,7 @@ void add_progress(Json& status, const base::Boxed<JobProgress>& progress) {
   auto ends = Json::array();
   for (const auto& end : progress->history) ends.push_back(to_json(end));
   if (!ends.empty()) status["history"] = std::move(ends);
+  status["yields"] = number_or_null(progress->yields);
   status["queue"] = to_json(progress->queue);
 }
 
