@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -10,6 +12,7 @@
 #include "api/v1alpha1/gpu_pool.h"
 #include "base/rfc3339.h"
 #include "jobs/commands.h"
+#include "jobs/queue_turns.h"
 #include "objects/job_row.h"
 #include "objects/output.h"
 #include "planning/job/line_entry.h"
@@ -37,8 +40,9 @@ bool before(const JobRow& a, const JobRow& b) {
 }
 
 struct Line {
-  std::vector<JobRow> jobs;  // in order; those in line first
-  bool whole = true;         // false: the caller may not list the jobs of all namespaces
+  std::vector<JobRow> jobs;         // in order; those in line first
+  std::optional<QueueTurns> turns;  // of a pool with spec.queue
+  bool whole = true;                // false: the caller may not list the jobs of all namespaces
 };
 
 base::Result<Line> read_line(command::Session& session, const std::string& pool,
@@ -55,6 +59,16 @@ base::Result<Line> read_line(command::Session& session, const std::string& pool,
   }
   std::sort(line.jobs.begin(), line.jobs.end(), before);
   return line;
+}
+
+// The jobs whose place is told come first.
+void order_by_turns(Line& line) {
+  const auto place = [&](const JobRow& job) {
+    const auto turn = line.turns->waiting.find({job.ns, job.name});
+    const bool told = in_line(job) && turn != line.turns->waiting.end() && turn->second.place > 0;
+    return told ? turn->second.place : std::numeric_limits<std::int64_t>::max();
+  };
+  std::ranges::stable_sort(line.jobs, {}, place);
 }
 
 std::string pool_line(const std::string& name, const api::GpuPoolStatus& status) {
@@ -84,15 +98,17 @@ std::string draining_line(const api::DrainingNode& node) {
 class Queue final : public command::Command {
  public:
   Manual manual() const override {
-    return {.name = "queue",
-            .summary = "Show the queue of a pool, in order",
-            .text =
-                "Jobs with a higher priority come first, then older ones. A job without a number waits for "
-                "something\n"
-                "other than nodes and has no place. Without the right to list the jobs of all namespaces, "
-                "only those\n"
-                "of one namespace are shown, without numbers.",
-            .example = "  kubectl gpupool queue lab"};
+    return {
+        .name = "queue",
+        .summary = "Show the queue of a pool, in order",
+        .text =
+            "Jobs with a higher priority come first, then older ones. In a pool with spec.queue tenants "
+            "take\n"
+            "turns: then the tenants are shown too, who makes room for whom, and when the first jobs likely\n"
+            "start. A job without a number waits for something other than nodes and has no place, or, with\n"
+            "spec.queue, is far behind. Without the right to list the jobs of all namespaces, only those of\n"
+            "one namespace are shown, without numbers.",
+        .example = "  kubectl gpupool queue lab"};
   }
 
   void add_flags(command::Flags& flags) override {
@@ -105,10 +121,16 @@ class Queue final : public command::Command {
     if (!session) return tl::unexpected<base::Error>(session.error());
     const auto pool = kube::get<api::GpuPool>((*session)->client(), {.ns = "", .name = pool_}, context.stop);
     if (!pool) return tl::unexpected<base::Error>(pool.error());
-    const auto line = read_line(**session, pool_, context.stop);
+    auto line = read_line(**session, pool_, context.stop);
     if (!line) return tl::unexpected<base::Error>(line.error());
+    if (pool->spec.queue) {
+      auto turns = read_turns(**session, pool_, line->whole ? "" : (*session)->ns(), context.stop);
+      if (!turns) return tl::unexpected<base::Error>(turns.error());
+      line->turns = *std::move(turns);
+      order_by_turns(*line);
+    }
     if (output_ == "json" || output_ == "yaml") {
-      context.out << objects::printed(json_of(*line), output_);
+      context.out << objects::printed(json_of(*line, *pool), output_);
     } else if (output_ == "name") {
       for (const JobRow& job : line->jobs)
         context.out << "gpujob.gpupool.dev/" << screen::plain_text(job.name) << "\n";
@@ -119,28 +141,80 @@ class Queue final : public command::Command {
         context.err << "Only jobs of namespace " << (*session)->ns()
                     << " are shown: you may not list those of all namespaces.\n";
       }
+      if (line->turns) context.out << tenants_text(*pool, context.terminal) << line->turns->claims;
+      if (line->turns && !line->jobs.empty()) {
+        context.out << turns_table(*line).text(context.terminal);
+        return command::exit_code::kGood;
+      }
       if (!line->jobs.empty()) context.out << table_of(*line).text(context.terminal);
     }
     return command::exit_code::kGood;
   }
 
  private:
-  std::string json_of(const Line& line) const {
+  std::string json_of(const Line& line, const api::GpuPool& pool) const {
     auto items = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < line.jobs.size(); ++i) {
       const JobRow& job = line.jobs[i];
       nlohmann::ordered_json item{{"namespace", job.ns},      {"name", job.name},
                                   {"gpus", job.gpus},         {"reason", job.reason},
                                   {"priority", job.priority}, {"created", job.created}};
-      if (line.whole && in_line(job)) item["place"] = i + 1;
+      if (line.turns) {
+        add_turn(item, turn_of(line, job));
+      } else if (line.whole && in_line(job)) {
+        item["place"] = i + 1;
+      }
       items.push_back(std::move(item));
     }
-    const nlohmann::ordered_json queue{{"apiVersion", objects::kOutputVersion},
-                                       {"kind", "Queue"},
-                                       {"pool", pool_},
-                                       {"complete", line.whole},
-                                       {"items", std::move(items)}};
+    nlohmann::ordered_json queue{{"apiVersion", objects::kOutputVersion},
+                                 {"kind", "Queue"},
+                                 {"pool", pool_},
+                                 {"complete", line.whole},
+                                 {"items", std::move(items)}};
+    if (pool.status.queue) queue["tenants"] = tenants_json(*pool.status.queue);
     return queue.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+
+  static api::JobQueueStatus turn_of(const Line& line, const JobRow& job) {
+    const auto turn = line.turns->waiting.find({job.ns, job.name});
+    return turn == line.turns->waiting.end() ? api::JobQueueStatus() : turn->second;
+  }
+
+  static nlohmann::ordered_json tenants_json(const api::QueueStatus& status) {
+    auto tenants = nlohmann::ordered_json::array();
+    for (const auto& tenant : status.tenants) {
+      tenants.push_back({{"name", tenant.name},
+                         {"queued", tenant.queued},
+                         {"held", tenant.held},
+                         {"averageHeld", tenant.average_held}});
+    }
+    return tenants;
+  }
+
+  static void add_turn(nlohmann::ordered_json& item, const api::JobQueueStatus& turn) {
+    item["tenant"] = turn.tenant;
+    if (turn.place > 0) item["place"] = turn.place;
+    if (!turn.estimated_start) return;
+    item["estimatedStart"] = base::to_rfc3339(*turn.estimated_start);
+    item["basis"] = turn.basis.string();
+  }
+
+  static screen::Table turns_table(const Line& line) {
+    screen::Table table(
+        {{"PLACE"}, {"TENANT"}, {"NAMESPACE"}, {"NAME"}, {"GPUS"}, {"REASON", 12}, {"START"}, {"AGE"}});
+    for (const auto& job : line.jobs) {
+      const auto turn = turn_of(line, job);
+      const auto colour = in_line(job) ? screen::Colour::kNone : screen::Colour::kYellow;
+      table.add({{place_text(turn)},
+                 {turn.tenant},
+                 {job.ns},
+                 {job.name},
+                 {job.gpus},
+                 {job.reason, colour},
+                 {start_text(turn)},
+                 {job.age}});
+    }
+    return table;
   }
 
   static screen::Table table_of(const Line& line) {

@@ -158,6 +158,8 @@ std::string story_text(const Story& story, base::WallTime now, const screen::Ter
   }
   add_field(all, "Nodes", plain_text(nodes_of(job)));
   add_field(all, "Attempts", attempts_of(job));
+  if (status.progress && status.progress->yields > 0)
+    add_field(all, "Made room", plural(status.progress->yields, "time") + " for other jobs");
   add_field(all, "Checkpoint", checkpoint_text(job, now));
   add_field(all, "Retry of", plain_text(job.metadata.annotation("gpupool.dev/retry-of")));
   for (const std::string& part : {source_text(job, terminal), results_text(job, terminal),

@@ -252,5 +252,43 @@ TEST(Queue, OfAPoolThatIsNotThereIsAnError) {
   EXPECT_EQ(ran.err, "Error from server (NotFound): gpupools.gpupool.dev \"lba\" not found\n");
 }
 
+constexpr char kPoolOfTurns[] =
+    R"({"metadata":{"name":"lab"},"spec":{"queue":{"tenants":[{"name":"nlp","namespaces":["lab"],"weight":2,"guaranteed":8,"limit":16}]}},
+"status":{"nodes":{"total":16,"available":2},"gpus":{"total":32,"available":3},"jobs":{"queued":4,"running":9},
+"queue":{"holder":{"job":"other/early","workers":2,"latestStart":"2026-11-24T18:00:00Z"},"tenants":[
+{"name":"nlp","queued":3,"held":"8","averageHeld":"5300m","usage":"1"},{"name":"other","queued":1,"held":"0","averageHeld":"0","usage":"0"}]}}})";
+constexpr char kJobsOfTurns[] =
+    R"({"kind":"GpuJobList","metadata":{"resourceVersion":"1"},"items":[
+{"metadata":{"name":"early","namespace":"other","uid":"u1"},"spec":{"pool":"lab"},"status":{"phase":"Queued","queue":{"tenant":"other","place":1,"estimatedStart":"2026-11-24T18:00:00Z","basis":"Bounds"}}},
+{"metadata":{"name":"first","namespace":"lab","uid":"u2"},"spec":{"pool":"lab"},"status":{"phase":"Queued","queue":{"tenant":"nlp","place":20}}},
+{"metadata":{"name":"runs","namespace":"lab","uid":"u3"},"spec":{"pool":"lab"},"status":{"phase":"Running","lease":{"state":"Running","nodes":[{"name":"n1"}]}}},
+{"metadata":{"name":"owner","namespace":"lab","uid":"u4"},"spec":{"pool":"lab"},"status":{"phase":"Queued","lease":{"state":"Awaiting","nodes":[{"name":"n1"}],"awaits":["u3"],"awaitsUntil":"2026-11-24T17:00:00Z"}}}]})";
+
+TEST(Queue, OfTenantsTellsTurnsAndClaims) {
+  test::PlayedServer server([](const net::HttpRequest& request) {
+    if (request.target.find("gpupools") != std::string::npos) return test::answer(200, kPoolOfTurns);
+    const bool table = request.headers.front().value.find("as=Table") != std::string::npos;
+    return test::answer(200, table ? kJobTable : kJobsOfTurns);
+  });
+  const auto ran = run_command(jobs::make_queue(), "queue lab", &server);
+  EXPECT_EQ(ran.err, "");
+  EXPECT_EQ(ran.out,
+            R"(pool lab: 2 of 16 nodes and 3 of 32 GPUs available, 9 jobs run, 4 wait
+first in line: other/early, starts by 2026-11-24T18:00:00Z at the latest
+TENANT   QUEUED   HELD   GUARANTEED   LIMIT   AVERAGE   WEIGHT
+nlp      3        8      8            16      5300m     2
+other    1        0      -            -       0         1
+lab/runs makes room for lab/owner, until 2026-11-24T17:00:00Z
+PLACE        TENANT   NAMESPACE   NAME    GPUS       REASON            START                            AGE
+1            other    other       early   16         WaitingForNodes   2026-11-24T18:00:00Z by Bounds   20m
+at most 20   nlp      lab         first   2          WaitingForNodes   -                                1m
+-            -        lab         late    4 slices   WaitingForNodes   -                                12m
+-            -        lab         quota   2          QuotaExceeded     -                                30m
+)");
+  const auto json = run_command(jobs::make_queue(), "queue lab -o json", &server).out;
+  EXPECT_NE(json.find(R"("basis": "Bounds")"), std::string::npos);
+  EXPECT_NE(json.find(R"("averageHeld": "5300m")"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace gpupool
