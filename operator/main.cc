@@ -68,7 +68,7 @@ class Operator {
         setup_{client_, caches_, events_, manager_, clock_, metrics_, log_},
         pool_queue_(caches_, clock_),
         jobs_(setup_, pool_queue_, {options.threads, {options.launcher_image, options.carry_image}}),
-        pools_(setup_, pool_queue_),
+        pools_(setup_, pool_queue_, [this] { return jobs_.history(); }),
         sweeps_(setup_, ask_over_tcp()),
         node_sweeper_(setup_),
         pod_sweeper_(setup_),

@@ -45,6 +45,17 @@ std::shared_ptr<const api::Node> ClusterActions::node(const std::string& name) {
   return caches_.newest_nodes.get({"", name});
 }
 
+std::vector<JobActions::Job> ClusterActions::holders(const std::string& node) {
+  std::vector<Job> found;
+  for (const auto& known : caches_.jobs.store().by_index(kByHeldNode, node)) {
+    auto job = caches_.newest_jobs.get(known->metadata.key());
+    if (job == nullptr) continue;
+    const auto names = nodes_of(*job);
+    if (std::ranges::find(names, node) != names.end()) found.push_back(std::move(job));
+  }
+  return found;
+}
+
 base::Duration ClusterActions::not_ready_for(const api::Node& node) { return readiness_.not_ready_for(node); }
 
 planning::Pods ClusterActions::workers(const api::GpuJob& job) { return caches_.workers_of(job); }

@@ -4,6 +4,7 @@
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "controllers/cluster/changes.h"
+#include "planning/job/job_status.h"
 
 namespace gpupool::controllers {
 
@@ -39,6 +40,24 @@ void GpuJobController::on_job(const Change<api::GpuJob>& change) {
   if (change.before && (!change.after || change.after->metadata.uid != change.before->metadata.uid))
     reconciler_.forget_job(change.before->metadata.uid);
   controller_.queue().add((change.after ? change.after : change.before)->metadata.key(), priority_of(change));
+  wake_neighbours(change);
+}
+
+// Of jobs in pools with spec.queue: those that have to make room learn it when the claim is written, and who
+// waits for them when they have given back a node.
+void GpuJobController::wake_neighbours(const Change<api::GpuJob>& change) {
+  const auto turn_of = [](const std::shared_ptr<const api::GpuJob>& job) {
+    return job != nullptr && job->status.lease && job->status.lease->turn;
+  };
+  if (!changes_lease(change) || (!turn_of(change.before) && !turn_of(change.after))) return;
+  const bool claims = change.after && planning::awaits_others(change.after->status);
+  const auto& self = (change.after ? change.after : change.before)->metadata.key();
+  for (const auto& node : claims ? nodes_of(*change.after) : released_nodes(change)) {
+    for (const auto& job : caches_.jobs.store().by_index(kByHeldNode, node)) {
+      if (job->metadata.key() != self && (claims || planning::awaits_others(job->status)))
+        controller_.queue().add(job->metadata.key(), priority_of(change));
+    }
+  }
 }
 
 void GpuJobController::on_node(const Change<api::Node>& change) {

@@ -25,8 +25,11 @@ class GpuJobController {
   GpuJobController(const Setup& setup, PoolQueue& pool_queue, const Options& options);
 
   runtime::WorkQueue& queue() { return controller_.queue(); }
+  // How long ended jobs have run. Thread-safe.
+  planning::RunTimes::ByKind history() { return explainer_.history(); }
 
  private:
+  void wake_neighbours(const runtime::Change<api::GpuJob>& change);
   void on_job(const runtime::Change<api::GpuJob>& change);
   void on_node(const runtime::Change<api::Node>& change);
   void on_pool(const runtime::Change<api::GpuPool>& change);

@@ -25,6 +25,11 @@ void Explainer::on_job(const runtime::Change<api::GpuJob>& change) {
   run_times_.add(*change.after);
 }
 
+planning::RunTimes::ByKind Explainer::history() {
+  const base::MutexLock lock(mutex_);
+  return run_times_.by_kind();
+}
+
 std::vector<planning::QueueSnapshot> Explainer::others(const api::GpuJob& job) {
   std::vector<planning::QueueSnapshot> found;
   if (!job.spec.nodes.empty()) return found;
@@ -42,16 +47,15 @@ std::vector<planning::QueueSnapshot> Explainer::others(const api::GpuJob& job) {
 api::Explanation Explainer::explain(const api::GpuJob& job) {
   std::optional<planning::QueueSnapshot> queue;
   std::vector<planning::QueueSnapshot> other_pools;
-  planning::RunTimes::ByKind history;
+  planning::RunTimes::ByKind run_times;
   if (planning::is_explained_by_queue(job)) queue = queue_.snapshot(job, job.spec.pool);
   if (queue && !queue->granted) {
     other_pools = others(job);
-    const base::MutexLock lock(mutex_);
-    history = run_times_.by_kind();
+    run_times = history();
   }
   const auto end = clock_.now() + kLongestForecast;
   planning::Budget budget([&] { return clock_.now() > end; });
-  return planning::explain({job, clock_.wall(), queue ? &*queue : nullptr, other_pools, history}, budget);
+  return planning::explain({job, clock_.wall(), queue ? &*queue : nullptr, other_pools, run_times}, budget);
 }
 
 }  // namespace gpupool::controllers

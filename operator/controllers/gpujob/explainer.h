@@ -23,6 +23,9 @@ class Explainer {
   // Takes at most about 50 ms for the forecast. Writes nothing.
   api::Explanation explain(const api::GpuJob& job);
 
+  // How long ended jobs have run.
+  planning::RunTimes::ByKind history();
+
   // Call for each change of a job. Called by a reflector's thread; does not block.
   void on_job(const runtime::Change<api::GpuJob>& change);
 

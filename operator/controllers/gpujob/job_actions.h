@@ -39,6 +39,8 @@ class JobActions {
   // What the API server knows in a pod template; never null.
   virtual std::shared_ptr<const planning::TemplateFields> template_fields() = 0;
   virtual std::shared_ptr<const api::Node> node(const std::string& name) = 0;
+  // The jobs whose lease names the node.
+  virtual std::vector<Job> holders(const std::string& node) = 0;
   // How long this process has seen the node not ready.
   virtual base::Duration not_ready_for(const api::Node& node) = 0;
   virtual planning::Pods workers(const api::GpuJob& job) = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/gpujob/job_metrics.h"
 
+#include "api/v1alpha1/reasons.h"
+
 #include <algorithm>
 
 #include "planning/job/job_status.h"
@@ -55,6 +57,24 @@ void JobMetrics::on_status(const api::GpuJob& before, const api::GpuJobStatus& a
         .increment();
   }
   if (after.source || after.results) on_transfers(was, after);
+  on_claim(was, after);
+}
+
+// Made with their first use: only pools with spec.queue have them.
+void JobMetrics::on_claim(const api::GpuJobStatus& before, const api::GpuJobStatus& after) {
+  const auto awaits = [](const api::GpuJobStatus& status) {
+    return status.lease && status.lease->state == api::lease_state::kAwaiting;
+  };
+  const auto yields = [](const api::GpuJobStatus& status) {
+    return status.progress ? status.progress->yields : std::int64_t{0};
+  };
+  if (awaits(after) && !awaits(before))
+    metrics_.counter("gpupool_job_claims_total", "Jobs for which others were asked to make room").increment();
+  if (awaits(before) && !awaits(after) && after.reason == api::reason::kVictimStuck)
+    metrics_.counter("gpupool_job_claims_stuck_total", "Claims given up, because nodes were not free in time")
+        .increment();
+  if (yields(after) > yields(before))
+    metrics_.counter("gpupool_job_yields_total", "Times that a job made room for another").increment();
 }
 
 // Made with its first use.

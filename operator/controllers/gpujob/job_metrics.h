@@ -24,6 +24,7 @@ class JobMetrics {
 
  private:
   void on_end_of_attempt(const api::GpuJobStatus& before, const api::JobProgress& after);
+  void on_claim(const api::GpuJobStatus& before, const api::GpuJobStatus& after);
   void on_transfers(const api::GpuJobStatus& before, const api::GpuJobStatus& after);
   void add(const api::GpuJob* job, double more) GPUPOOL_REQUIRES(mutex_);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/gpupool/controller.h"
 
+#include <utility>
+
 #include "controllers/cluster/changes.h"
 #include "planning/nodes/lease_marks.h"
 #include "planning/workers/worker_identity.h"
@@ -10,9 +12,10 @@ namespace gpupool::controllers {
 using runtime::Change;
 using runtime::Priority;
 
-GpuPoolController::GpuPoolController(const Setup& setup, PoolQueue& pool_queue)
+GpuPoolController::GpuPoolController(const Setup& setup, PoolQueue& pool_queue,
+                                     TurnForecaster::History history)
     : caches_(setup.caches),
-      reconciler_(setup.client, pool_queue, setup.clock, setup.metrics),
+      reconciler_(setup.client, pool_queue, setup.clock, setup.metrics, std::move(history)),
       controller_({"gpupool", "GpuPool", 1, std::chrono::seconds(30)}, reconciler_, setup.clock,
                   setup.metrics, setup.log) {
   caches_.jobs.on_change([this](const Change<api::GpuJob>& change) { on_job(change); });

@@ -12,7 +12,10 @@ namespace gpupool::controllers {
 // changed.
 class GpuPoolController {
  public:
-  GpuPoolController(const Setup& setup, PoolQueue& pool_queue);
+  // history: for estimates in pools with spec.queue.
+  GpuPoolController(
+      const Setup& setup, PoolQueue& pool_queue,
+      TurnForecaster::History history = [] { return planning::RunTimes::ByKind(); });
 
   runtime::WorkQueue& queue() { return controller_.queue(); }
 

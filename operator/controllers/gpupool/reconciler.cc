@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/gpupool/reconciler.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -24,11 +25,20 @@ planning::Drains drains_in(const PoolView& view) {
   return planning::drains_of(nodes, view.to_leave);
 }
 
+std::optional<base::Duration> sooner(std::optional<base::Duration> a, std::optional<base::Duration> b) {
+  return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
 }  // namespace
 
 GpuPoolReconciler::GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock,
-                                     base::Metrics& metrics)
-    : client_(client), queue_(queue), clock_(clock), counts_(kCountInterval, clock), metrics_(metrics) {}
+                                     base::Metrics& metrics, TurnForecaster::History history)
+    : client_(client),
+      queue_(queue),
+      clock_(clock),
+      counts_(kCountInterval, clock),
+      metrics_(metrics),
+      forecaster_(queue, clock, std::move(history)) {}
 
 base::Result<void> GpuPoolReconciler::set_finalizer(const api::GpuPool& pool, bool wanted,
                                                     std::stop_token stop) {
@@ -49,6 +59,7 @@ base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey
   const auto view = queue_.view(key.name);
   if (!view) {
     metrics_.on_drains(key.name, {});
+    metrics_.on_queue(key.name, nullptr, nullptr);
     return runtime::Requeue{};
   }
   const auto& pool = *view->pool;
@@ -66,17 +77,20 @@ base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey
   counts_.done(key.name);
   auto drains = drains_in(*view);
   metrics_.on_drains(key.name, drains);
+  metrics_.on_queue(key.name, &pool, view->queue ? &*view->queue : nullptr);
   planning::PoolJobs jobs{view->holding, view->waiting, std::move(drains.nodes)};
   if (view->queue) jobs.queue = *view->queue;
   const auto status = pool.spec.sharing
                           ? planning::make_pool_status(pool, view->members, view->shared, jobs, clock_.wall())
                           : planning::make_pool_status(pool, view->members, view->nodes, jobs, clock_.wall());
-  if (!planning::is_news(status, pool.status)) return runtime::Requeue{};
+  runtime::Requeue again;
+  if (view->queue) again.after = sooner(forecaster_.update(key.name), queue_.until_claims(key.name));
+  if (!planning::is_news(status, pool.status)) return again;
   const auto body = api::status_update(pool.metadata, status);
   const auto done = client_.update(api::GpuPool::kType, key, body, "status", stop);
   if (!done && done.error().code != base::ErrorCode::kNotFound)
     return tl::unexpected<base::Error>(done.error());
-  return runtime::Requeue{};
+  return again;
 }
 
 }  // namespace gpupool::controllers

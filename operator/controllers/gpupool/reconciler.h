@@ -3,6 +3,7 @@
 
 #include "base/pace.h"
 #include "controllers/gpupool/pool_metrics.h"
+#include "controllers/gpupool/turn_forecaster.h"
 #include "controllers/queue/pool_queue.h"
 #include "kube/client.h"
 #include "runtime/controller/reconciler.h"
@@ -13,7 +14,10 @@ namespace gpupool::controllers {
 // a pool that is being deleted until its jobs have given their nodes back. Runs on one reconcile thread.
 class GpuPoolReconciler final : public runtime::Reconciler {
  public:
-  GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock, base::Metrics& metrics);
+  // history: for estimates in pools with spec.queue.
+  GpuPoolReconciler(
+      kube::Client& client, PoolQueue& queue, base::Clock& clock, base::Metrics& metrics,
+      TurnForecaster::History history = [] { return planning::RunTimes::ByKind(); });
   base::Result<runtime::Requeue> reconcile(const api::ObjectKey& key, const base::Log& log,
                                            std::stop_token stop) override;
 
@@ -25,6 +29,7 @@ class GpuPoolReconciler final : public runtime::Reconciler {
   base::Clock& clock_;
   base::Pace counts_;  // counts of nodes and jobs, by pool
   PoolMetrics metrics_;
+  TurnForecaster forecaster_;
 };
 
 }  // namespace gpupool::controllers

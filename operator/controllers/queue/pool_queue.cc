@@ -50,6 +50,15 @@ bool shares(const std::shared_ptr<const api::GpuJob>& job) {
   return job != nullptr && job->status.lease && job->status.lease->shared();
 }
 
+// Whether the job has been told this place and start.
+bool tells_place(const api::GpuJobStatus& status, const base::Boxed<api::JobQueueStatus>& turn) {
+  if (!turn) return true;
+  const auto shown =
+      status.progress && status.progress->queue ? *status.progress->queue : api::JobQueueStatus();
+  return shown.place == turn->place && shown.estimated_start == turn->estimated_start &&
+         shown.basis == turn->basis;
+}
+
 }  // namespace
 
 planning::PoolState* PoolQueue::find(const std::string& pool) {
@@ -202,16 +211,22 @@ void PoolQueue::work_in_job(const api::ObjectKey& key) {
   if (before != nullptr && (job == nullptr || before->spec.pool != job->spec.pool)) {
     if (auto* old = find(before->spec.pool)) {
       old->holding.erase(key);
+      old->awaiting.erase(key);
       old->remove_waiting(key, {});
       if (auto* turns = old->turns()) turns->remove_hold(key);
     }
   }
   auto* const state = job == nullptr ? nullptr : find(job->spec.pool);
   if (state == nullptr) return;
-  if (planning::holds_nodes(job->status)) {
+  if (planning::awaits_others(job->status)) {
+    state->holding.erase(key);
+    state->awaiting.insert(key);
+  } else if (planning::holds_nodes(job->status)) {
+    state->awaiting.erase(key);
     state->holding.insert(key);
   } else {
     state->holding.erase(key);
+    state->awaiting.erase(key);
   }
   if (state->turns() != nullptr) {
     const auto granted = granted_.find(key);
@@ -332,7 +347,8 @@ std::vector<api::ObjectKey> PoolQueue::changed_jobs(const std::string& pool) {
   const auto tell = [&](const api::ObjectKey& key, const planning::Verdict& verdict) {
     const auto job = caches_.newest_jobs.get(key);
     if (job == nullptr) return;
-    const bool same = job->status.reason == verdict.reason && job->status.message == verdict.message;
+    const bool same = job->status.reason == verdict.reason && job->status.message == verdict.message &&
+                      tells_place(job->status, verdict.turn);
     if (!verdict.nodes.empty() || !same) changed.push_back(key);
   };
   if (state->plans_nodes()) {
@@ -374,7 +390,7 @@ std::optional<PoolView> PoolQueue::view(const std::string& pool) {
   }
   advance(*state);
   if (auto* turns = state->turns()) view.queue = turns->status(state->line());
-  view.waiting = static_cast<std::int64_t>(state->line().size());
+  view.waiting = static_cast<std::int64_t>(state->line().size() + state->awaiting.size());
   for (const auto& job : state->holding) view.holding.push_back(job.to_string());
   return view;
 }

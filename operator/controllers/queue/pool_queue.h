@@ -16,6 +16,7 @@
 #include "controllers/queue/slice_occupancy.h"
 #include "controllers/queue/ticket.h"
 #include "planning/forecast/snapshot.h"
+#include "planning/forecast/turn_forecast.h"
 #include "planning/queue/pool_state.h"
 #include "runtime/cache/key_order.h"
 
@@ -59,11 +60,19 @@ class PoolQueue final : public Ticket::Issuer {
   // REQUIRES: set once, before the manager starts.
   void on_notify(std::function<void(const api::ObjectKey&)> handler) { on_notify_ = std::move(handler); }
 
+  // How long until time alone lets a job claim nodes of others (TurnPlan::look_again): call notify() then.
+  std::optional<base::Duration> until_claims(const std::string& pool);
+
   // Returns nothing if there is no such pool.
   std::optional<PoolView> view(const std::string& pool);
   // Returns the pool as it matters to the job: to one of its own line, or, for another pool, to the job as if
   // it waited there. Nothing if there is no such pool, or if the job is not in the line of its own pool.
   std::optional<planning::QueueSnapshot> snapshot(const api::GpuJob& job, const std::string& pool);
+
+  // Returns the first jobs of the queue of a pool with spec.queue, for a forecast; nothing for other pools.
+  std::optional<planning::TurnSnapshot> first_turns(const std::string& pool);
+  // Takes over a forecast: jobs are told their place and likely start. Wakes nobody: call notify().
+  void take_forecast(const std::string& pool, const std::vector<planning::Expected>& found);
 
  private:
   void end_ticket(const api::ObjectKey& job) override;

@@ -70,7 +70,11 @@ std::optional<planning::Verdict> PoolQueue::verdict_on_slices(planning::PoolStat
   if (state.closed()) return state.closed();
   const auto& all = state.slices(describer(state));
   const auto found = all.find(job);
-  return found == all.end() ? std::nullopt : std::optional(found->second);
+  if (found == all.end()) return std::nullopt;
+  auto verdict = found->second;
+  if (const auto* turns = state.turns(); turns != nullptr && verdict.nodes.empty() && verdict.turn)
+    turns->places().show(*state.line().find(job)->job(), *verdict.turn);
+  return verdict;
 }
 
 }  // namespace gpupool::controllers

@@ -45,14 +45,61 @@ void PoolQueue::settle_holds() {
   for (auto& [name, state] : pools_) {
     if (state.turns() == nullptr) continue;
     auto holding = state.holding;
+    holding.insert(state.awaiting.begin(), state.awaiting.end());
     for (const auto& [key, verdict] : granted_) holding.insert(key);
     state.turns()->book().release_others(holding, clock_.wall());
   }
 }
 
+std::optional<base::Duration> PoolQueue::until_claims(const std::string& pool) {
+  const base::MutexLock lock(mutex_);
+  auto* const state = find(pool);
+  const auto* plan = state != nullptr && state->turns() != nullptr ? state->turns()->plan() : nullptr;
+  const auto at = plan == nullptr ? std::nullopt : plan->look_again();
+  if (!at) return std::nullopt;
+  return std::max(base::Duration::zero(), std::chrono::duration_cast<base::Duration>(*at - clock_.wall()));
+}
+
 void PoolQueue::advance(planning::PoolState& state) {
   if (auto* turns = state.turns()) turns->advance(clock_.wall());
 }
+
+namespace {
+
+constexpr std::int64_t kLongestInterval = 3600;  // between checkpoints; a longer one gains nothing
+
+// Whether the job may be told to make room, and what that costs.
+void describe_work(const api::GpuJob& job, const api::GpuPool& pool, const planning::PoolTurns& turns,
+                   planning::TurnHold& hold) {
+  auto& holding = hold.holding;
+  const auto& lease = *job.status.lease;
+  const auto& checkpoint = job.spec.checkpoint;
+  holding.uid = job.metadata.uid;
+  holding.priority = turns.turn_of(job, 0).priority;
+  holding.saves = checkpoint.has_value();
+  holding.yields = job.status.progress ? job.status.progress->yields : 0;
+  const auto* running = api::find_condition(job.status.conditions, "Running");
+  const bool runs = job.status.phase == api::phase::kRunning && !job.metadata.deleting() &&
+                    !job.spec.suspend && lease.state == api::lease_state::kRunning && running != nullptr &&
+                    running->status == "True" && running->last_transition_time;
+  holding.may_yield = runs && !lease.shared() && job.spec.preemptible.value_or(holding.saves);
+  if (!holding.may_yield) return;
+  holding.running_since = *running->last_transition_time;
+  const auto seconds_since = [&](const base::WallTime& begin) {
+    return std::max<std::int64_t>(
+        0, std::chrono::duration_cast<std::chrono::seconds>(turns.now() - begin).count());
+  };
+  if (holding.saves) {
+    hold.lost_at_most = std::min(kLongestInterval, checkpoint->interval_seconds.value_or(kLongestInterval));
+    holding.lost_seconds = std::min(seconds_since(holding.running_since), hold.lost_at_most);
+  } else if (job.status.start_time) {
+    holding.lost_seconds = seconds_since(*job.status.start_time);
+  }
+  holding.ending_seconds =
+      std::chrono::ceil<std::chrono::seconds>(planning::longest_ending(job, pool)).count();
+}
+
+}  // namespace
 
 // granted: what the queue gave to the job, which its status does not show yet; else null.
 void PoolQueue::put_hold(planning::PoolState& state, const api::GpuJob& job,
@@ -65,12 +112,15 @@ void PoolQueue::put_hold(planning::PoolState& state, const api::GpuJob& job,
   const auto& nodes = holds ? job.status.lease->nodes : granted->nodes;
   const auto slices = holds ? job.status.lease->slices : granted->slices;
   planning::TurnHold hold;
-  const bool told = holds && job.status.lease->tenant;
-  hold.tenant = told ? *job.status.lease->tenant : turns.book().tenants().of(job.metadata.ns).name;
-  hold.amount = state.amount_of(nodes, slices);
-  for (const auto& node : nodes) hold.nodes.push_back(node.name);
-  hold.since = holds && job.status.lease->held_since ? *job.status.lease->held_since : turns.now();
+  const bool told = holds && job.status.lease->turn;
+  auto& holding = hold.holding;
+  holding.tenant = told ? job.status.lease->turn->tenant : turns.book().tenants().of(job.metadata.ns).name;
+  holding.amount = state.amount_of(nodes, slices);
+  for (const auto& node : nodes) holding.nodes.push_back(node.name);
+  holding.held_since = holds && job.status.lease->held_since ? *job.status.lease->held_since : turns.now();
   hold.until = planning::latest_end(job, *state.pool(), turns.now());
+  hold.awaiting = holds ? planning::awaits_others(job.status) : granted->claim.has_value();
+  if (!hold.awaiting && holds) describe_work(job, *state.pool(), turns, hold);
   turns.put_hold(key, std::move(hold));
 }
 

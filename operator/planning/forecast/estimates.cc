@@ -112,6 +112,10 @@ std::int64_t Estimates::samples() const {
   return static_cast<std::int64_t>(sum);
 }
 
+base::Duration longest_ending(const api::GpuJob& job, const api::GpuPool& pool) {
+  return grace_of(job, pool) + kOverhead;
+}
+
 std::optional<base::Duration> longest_hold(const api::GpuJob& job, const api::GpuPool& pool) {
   const auto& deadline = job.spec.active_deadline_seconds;
   if (!deadline) return std::nullopt;

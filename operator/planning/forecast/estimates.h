@@ -44,6 +44,8 @@ class Estimates {
 // How long a job holds its nodes at most, from when it gets them: until its deadline, and until its workers
 // are gone. Nothing if it has no deadline. pool: its pool, which may shorten the grace period.
 std::optional<base::Duration> longest_hold(const api::GpuJob& job, const api::GpuPool& pool);
+// How long it takes at most from when its workers are told to stop.
+base::Duration longest_ending(const api::GpuJob& job, const api::GpuPool& pool);
 // When a holder has given its nodes back at the latest.
 std::optional<base::WallTime> latest_end(const api::GpuJob& job, const api::GpuPool& pool,
                                          base::WallTime now);

@@ -65,6 +65,9 @@ std::string running_text(const api::GpuJob& job, base::WallTime now) {
 std::string holding_text(const api::GpuJob& job, base::WallTime now) {
   const auto& status = job.status;
   const auto& lease = *status.lease;
+  if (awaits_others(status))
+    return "waits until other jobs have made room for it" + since_text(lease.since, now) + ". " +
+           told(status);
   if (lease.state == api::lease_state::kReleasing) {
     return "gives its nodes back" + since_text(lease.since, now) + " (then: " + lease.outcome.string() +
            "). " + told(status);
@@ -162,6 +165,26 @@ api::ExplainedStart start_of(const Question& question, Budget& budget, bool& cut
   return start;
 }
 
+// Whose turn it is depends on all tenants there, and is found every 30 s (forecast_turns): the status of the
+// job tells it.
+std::string turn_line(const api::GpuJob& job) {
+  const auto& status = job.status;
+  if (!status.progress || !status.progress->queue) return "";
+  const auto& turn = *status.progress->queue;
+  constexpr std::int64_t kExact = 10;
+  std::string text = "turn: tenant " + turn.tenant;
+  if (turn.place > 0)
+    text += (turn.place > kExact ? ", place at most " : ", place ") + std::to_string(turn.place);
+  if (turn.basis == api::estimate_basis::kBounds)
+    return text + "; starts by " + base::to_rfc3339(*turn.estimated_start) + " at the latest, by deadlines";
+  if (turn.estimated_start)
+    return text + "; likely starts at " + base::to_rfc3339(*turn.estimated_start) +
+           ", as jobs like those before it ran";
+  if (turn.place == 0)
+    return text + "; when it starts is not estimated: it is not among the first 100 that may start";
+  return text + "; when it starts is not known: a job before it has neither a deadline nor a history";
+}
+
 // Returns whether the queue was too long to be run forward.
 bool read_queue(const Question& question, Budget& budget, api::Explanation& answer) {
   const auto& queue = *question.queue;
@@ -169,8 +192,7 @@ bool read_queue(const Question& question, Budget& budget, api::Explanation& answ
   auto picture = picture_of(queue);
   for (auto& why : picture.why) why = shortened(why, kMostPart);
   answer.pool = std::move(picture);
-  // Whose turn it is depends on all tenants there: the status of the job and of the pool tell it.
-  if (queue.pool->spec.queue) return false;
+  if (queue.pool->spec.queue) return false;  // turn_line()
   answer.ahead = queue_before(queue);
   if (queue.closed || queue.too_many()) return queue.too_many();
   bool cut = false;
@@ -205,6 +227,9 @@ api::Explanation explain(const Question& question, Budget& budget) {
   auto text = question.job.metadata.name + " " + shortened(plain(head_of(question), '\''), kMostHead);
   const auto lines = lines_of(answer);
   if (!lines.empty()) text += "\n" + lines;
+  if (question.queue != nullptr && !question.queue->granted && question.queue->pool->spec.queue) {
+    if (const auto turn = turn_line(question.job); !turn.empty()) text += "\n" + turn;
+  }
   if (too_long) text += "\nthe queue is too long to say when the job will likely start";
   answer.text = shortened(text, kMostText);
   return answer;

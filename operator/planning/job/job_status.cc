@@ -49,6 +49,18 @@ bool holds_nodes(const api::GpuJobStatus& status) {
          (status.lease->state != api::lease_state::kReleasing || !status.lease->nodes.empty());
 }
 
+bool awaits_others(const api::GpuJobStatus& status) {
+  return status.lease && status.lease->state == api::lease_state::kAwaiting;
+}
+
+// Without it, an empty JobProgress goes, as it would by writing and reading the status.
+void set_turn(api::GpuJobStatus& status, const base::Boxed<api::JobQueueStatus>& turn) {
+  if (turn && !status.progress) status.progress.emplace();
+  if (!status.progress) return;
+  status.progress->queue = turn;
+  if (*status.progress == api::JobProgress()) status.progress.reset();
+}
+
 void settle_status(api::GpuJobStatus& status, std::int64_t generation,
                    const std::optional<api::Problem>& stalled, base::WallTime now) {
   status.observed_generation = generation;
@@ -57,7 +69,7 @@ void settle_status(api::GpuJobStatus& status, std::int64_t generation,
     status.message = stalled->message;
   }
   if (status.message.size() > kMaxMessage) status.message.resize(kMaxMessage);
-  const bool held = holds_nodes(status);
+  const bool held = holds_nodes(status) && !awaits_others(status);
   if (status.phase == phase::kQueued && stalled && needs_correction(stalled->reason))
     status.phase = phase::kInvalid;
   const bool waits =

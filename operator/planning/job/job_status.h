@@ -24,6 +24,12 @@ bool needs_correction(const std::string& reason);
 // False for a lease without nodes, which exists only because of its lost nodes.
 bool holds_nodes(const api::GpuJobStatus& status);
 
+// True if other jobs have to make room before the job has the nodes of its lease.
+bool awaits_others(const api::GpuJobStatus& status);
+
+// Sets status.queue.
+void set_turn(api::GpuJobStatus& status, const base::Boxed<api::JobQueueStatus>& turn);
+
 // True if the job takes nodes when it gets some. REQUIRES: its spec is valid.
 bool wants_nodes(const api::GpuJob& job);
 

@@ -10,6 +10,7 @@
 #include "planning/job/job_status.h"
 #include "planning/job/line_entry.h"
 #include "planning/workers/child.h"
+#include "planning/workers/manifests.h"
 
 namespace gpupool::planning {
 namespace {
@@ -72,6 +73,18 @@ Step advance(const Observation& seen, api::GpuJobStatus status, const std::strin
   status.message = why.message;
   settle_status(status, seen.job.metadata.generation, std::nullopt, seen.now);
   return step::WriteStatus{std::move(status), std::move(note)};
+}
+
+void show_nodes(const api::GpuJob& job, api::GpuJobStatus& status) {
+  status.node_names = summarize_nodes(status.lease->nodes);
+  status.master = master_address(job, status.lease->id);
+}
+
+Step begin_taking(const Observation& seen, api::GpuJobStatus status) {
+  show_nodes(seen.job, status);
+  const auto text = "taking " + status.node_names;
+  return advance(seen, std::move(status), state::kTaking, phase::kStarting, {reason::kTakingNodes, text},
+                 std::nullopt);
 }
 
 Step release(const Observation& seen, const std::string& outcome, const api::Problem& why, bool warning) {

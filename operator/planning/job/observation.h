@@ -46,6 +46,9 @@ struct Observation {
   Pods pods = {};                    // workers of the job (is_worker), of any lease value
   std::vector<Child> children = {};  // children of the job (is_child), of any lease value
   std::function<std::shared_ptr<const api::Node>(const std::string&)> node = {};
+  // The jobs whose lease names this node, this job included; also those that wait for others to make room.
+  std::function<std::vector<std::shared_ptr<const api::GpuJob>>(const std::string& node)> holders =
+      [](const std::string&) { return std::vector<std::shared_ptr<const api::GpuJob>>(); };
   // How long the operator itself has seen this node not ready.
   std::function<base::Duration(const api::Node&)> not_ready_for = {};
   // How long the operator itself has seen this worker run again without knowing how it had ended.

@@ -9,6 +9,7 @@
 #include "planning/job/kept_workers.h"
 #include "planning/job/lease_changes.h"
 #include "planning/job/node_loss.h"
+#include "planning/job/plan_claim.h"
 #include "planning/job/plan_lease.h"
 #include "planning/job/plan_queued.h"
 #include "planning/job/plan_release.h"
@@ -45,6 +46,7 @@ Step plan(const Observation& seen) {
   if (status.lease && !guarded) return step::AddFinalizer{};
   if (auto undone = restore_taints(seen)) return *std::move(undone);
   if (auto kept = release_kept(seen)) return *std::move(kept);
+  if (awaits_others(status)) return plan_awaiting(seen);
   if (auto first = take_new_nodes(seen)) return *std::move(first);
   if (auto lost = plan_lost_nodes(seen)) return *std::move(lost);
   if (seen.job.metadata.deleting()) return plan_deletion(seen);

@@ -12,6 +12,7 @@
 #include "planning/job/job_status.h"
 #include "planning/job/lease_changes.h"
 #include "planning/job/node_loss.h"
+#include "planning/job/plan_claim.h"
 #include "planning/job/plan_drain.h"
 #include "planning/job/plan_move.h"
 #include "planning/job/plan_release.h"
@@ -148,6 +149,7 @@ Step await_children(const Observation& seen) {
 Step plan_held(const Observation& seen) {
   if (auto begins = begin_alone(seen)) return *std::move(begins);
   if (auto end = interrupt_before_workers(seen)) return *std::move(end);
+  if (auto leaves = make_room(seen)) return *std::move(leaves);
   if (auto left = leave_nodes(seen)) return *std::move(left);
   if (auto yields = yield_drained_nodes(seen)) return *std::move(yields);
   if (auto waits = await_nodes(seen, nodes_to_await(seen))) return *std::move(waits);
@@ -159,6 +161,7 @@ Step plan_held(const Observation& seen) {
 
 Step plan_restarting(const Observation& seen) {
   if (auto end = interrupt_before_workers(seen)) return *std::move(end);
+  if (auto leaves = make_room(seen)) return *std::move(leaves);
   if (auto left = leave_nodes(seen)) return *std::move(left);
   if (auto left = leave_stuck_nodes(seen)) return *std::move(left);
   if (auto yields = yield_drained_nodes(seen)) return *std::move(yields);

@@ -11,6 +11,7 @@
 #include "planning/job/job_validation.h"
 #include "planning/job/lease_changes.h"
 #include "planning/job/line_entry.h"
+#include "planning/job/plan_claim.h"
 #include "planning/queue/verdict.h"
 #include "planning/workers/manifests.h"
 
@@ -22,14 +23,6 @@ namespace phase = api::phase;
 
 bool finished(const api::GpuJobStatus& status) {
   return status.phase == phase::kSucceeded || status.phase == phase::kFailed;
-}
-
-// Sets status.queue. Without it, an empty JobProgress goes, as it would by writing and reading the status.
-void set_turn(api::GpuJobStatus& status, const base::Boxed<api::JobQueueStatus>& turn) {
-  if (turn && !status.progress) status.progress.emplace();
-  if (!status.progress) return;
-  status.progress->queue = turn;
-  if (*status.progress == api::JobProgress()) status.progress.reset();
 }
 
 // Writes the status only if it differs from the current one.
@@ -118,20 +111,17 @@ Step take(const Observation& seen, const Verdict& verdict) {
   lease.slices = verdict.slices;
   lease.unit = verdict.unit;
   lease.nodes = verdict.nodes;
-  lease.held_since = seen.now;
   if (status.lease) lease.lost = status.lease->lost;
-  if (verdict.turn) lease.tenant = verdict.turn->tenant;
-  set_turn(status, {});
+  if (verdict.turn) lease.turn = api::LeaseTurn{verdict.turn->tenant, {}, {}};
   status.lease = std::move(lease);
-  const auto nodes = summarize_nodes(verdict.nodes);
-  status.node_names = nodes;
   status.gpus = requested_gpus(job.spec);
-  status.master = master_address(job, status.lease->id);
   status.workers = {};
-  if (verdict.slices == 0) {
-    return advance(seen, std::move(status), api::lease_state::kTaking, phase::kStarting,
-                   {reason::kTakingNodes, "taking " + nodes}, std::nullopt);
-  }
+  if (verdict.claim) return begin_claim(seen, std::move(status), verdict);
+  status.lease->held_since = seen.now;
+  set_turn(status, {});
+  if (verdict.slices == 0) return begin_taking(seen, std::move(status));
+  show_nodes(job, status);
+  const auto nodes = status.node_names;
   // Nothing is written on shared nodes: this status write is the reservation.
   start_clock(status, seen.now);
   return advance(seen, std::move(status), api::lease_state::kHeld, phase::kStarting,

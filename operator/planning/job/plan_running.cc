@@ -12,6 +12,7 @@
 #include "planning/job/job_status.h"
 #include "planning/job/lease_changes.h"
 #include "planning/job/node_loss.h"
+#include "planning/job/plan_claim.h"
 #include "planning/job/plan_drain.h"
 #include "planning/job/plan_move.h"
 #include "planning/job/plan_restart.h"
@@ -185,6 +186,7 @@ Step plan_running(const Observation& seen) {
   if (job.spec.suspend) {
     return release(seen, api::outcome::kSuspended, {reason::kSuspended, "spec.suspend is true"}, false);
   }
+  if (auto leaves = make_room(seen)) return *std::move(leaves);
   if (!seen.live && clock_decides(seen, views)) return step::LookLive{};
   if (auto late = enforce_deadline(seen)) return *std::move(late);
   if (!given_up_nodes(seen).empty()) return *leave_nodes(seen);

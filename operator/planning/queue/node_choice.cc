@@ -88,14 +88,22 @@ std::optional<NodeChoice::Nodes> NodeChoice::take(const Demand& demand, NodePick
                                                   const std::function<bool(const Nodes&)>& accept) {
   auto now = choose_now(demand, of);
   if (!now || !accept(*now)) return std::nullopt;
+  give(*now);
+  return now;
+}
+
+void NodeChoice::give(const Nodes& nodes) {
   bool took_spares = false;
-  for (const auto* node : *now) {
+  for (const auto* node : nodes) {
     auto& candidate = nodes_[index_of(node->name)];
     candidate.given = true;
     took_spares = took_spares || candidate.spare;
   }
   if (took_spares) mark_spares(nodes_, spares_);
-  return now;
+}
+
+bool NodeChoice::has_its_spares() const {
+  return spares_ == 0 || std::ranges::count(nodes_, true, &Candidate::spare) >= spares_;
 }
 
 bool NodeChoice::gave(const PoolNode& node) const {
@@ -233,6 +241,18 @@ NodeChoice::Start NodeChoice::earliest(const Demand& demand, const Candidates& w
   for (const auto* node : *chosen) start.nodes.push_back(&nodes_[index_of(node->name)]);
   std::ranges::sort(start.nodes);
   return start;
+}
+
+std::optional<NodeChoice::Nodes> NodeChoice::choose_among(const Demand& demand,
+                                                          const Candidates& from) const {
+  if (!demand.nodes.empty())
+    return from.size() == demand.nodes.size() ? std::optional(nodes_of(from)) : std::nullopt;
+  if (!demand.avoided.empty()) {
+    auto others = from;
+    std::erase_if(others, [&](const Candidate* each) { return demand.avoids(each->node->name); });
+    if (auto chosen = supply(demand, others, NodePicker::Of::kAll).next()) return chosen;
+  }
+  return supply(demand, from, NodePicker::Of::kAll).next();
 }
 
 void NodeChoice::keep(const Demand& demand, const Candidates& wanted) {

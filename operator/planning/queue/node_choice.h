@@ -54,6 +54,13 @@ class NodeChoice {
   // wanted: possible(demand). free_at: when a node is free; nothing if that is not known.
   using FreeAt = std::function<std::optional<base::WallTime>(const Candidate&)>;
   Start earliest(const Demand& demand, const Candidates& wanted, const FreeAt& free_at) const;
+  // Returns the nodes that the job would get if these were free, and no others; nothing if there are too few.
+  // from: among possible(demand), in order of name.
+  std::optional<Nodes> choose_among(const Demand& demand, const Candidates& from) const;
+  // Gives these nodes to a job, also those that others hold.
+  void give(const Nodes& nodes);
+  // False if less nodes are free than the pool keeps as spares. Then the next that comes free is one.
+  bool has_its_spares() const;
   // Reserves these nodes for a job that waits.
   void keep(const Demand& demand, const Candidates& wanted);
   // Returns the answer to a job that waits for these nodes. It says so if some are reserved for others.

@@ -245,9 +245,13 @@ std::optional<Verdict> PoolState::verdict(const api::ObjectKey& job) {
   const auto* entry = line_.find(job);
   if (entry == nullptr) return std::nullopt;
   if (turns_) {
-    if (auto verdict = turn_plan().verdict(*entry)) return verdict;
-    turns_->forget_plan();
-    return turn_plan().verdict(*entry);
+    auto verdict = turn_plan().verdict(*entry);
+    if (!verdict) {
+      turns_->forget_plan();
+      verdict = turn_plan().verdict(*entry);
+    }
+    if (verdict && verdict->nodes.empty()) turns_->places().show(*entry->job(), *verdict->turn);
+    return verdict;
   }
   if (auto verdict = plan().verdict(*entry)) return verdict;
   plan_.reset();  // the plan does not contain the job
@@ -276,6 +280,7 @@ std::vector<PoolState::Job> PoolState::take_notifications() {
       if (notified_.insert(turns.grants()[told_grants_]).second) tell(turns.grants()[told_grants_]);
     }
     turns_->tell_refused(line_, [&](const Job& job) { told_anew.push_back(job); });
+    for (const auto& key : turns_->take_replaced()) tell(key);
     return told_anew;
   }
   for (const auto& grants = plan().grants(); told_grants_ < grants.size(); ++told_grants_) {

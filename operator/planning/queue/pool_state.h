@@ -42,6 +42,8 @@ struct Member {
 class PoolState {
  public:
   using Job = WaitingLine::Job;
+  // Returns the description of a member. Called only for members that are stale.
+  using Describe = std::function<SharedNode(const Member&)>;
 
   // book: with spec.queue of the pool, else null; outlives this.
   explicit PoolState(std::shared_ptr<const api::GpuPool> pool, TenantBook* book = nullptr);
@@ -63,6 +65,7 @@ class PoolState {
 
   // Null without spec.queue. Set its time (PoolTurns::advance) before questions.
   PoolTurns* turns() { return turns_ ? &*turns_ : nullptr; }
+  const PoolTurns* turns() const { return turns_ ? &*turns_ : nullptr; }
   // What this many slices per worker, or whole nodes if 0, of these nodes count. REQUIRES: turns().
   MilliGpus amount_of(const std::vector<api::NodeRef>& refs, std::int64_t slices) const;
 
@@ -77,12 +80,18 @@ class PoolState {
   const WaitingLine& line() const { return line_; }
 
   std::set<api::ObjectKey> holding;
+  std::set<api::ObjectKey> awaiting;  // have a claim: other jobs make room for them
 
   // Returns the answer to a job in the line. REQUIRES: plans_nodes().
   std::optional<Verdict> verdict(const api::ObjectKey& job);
   // Returns the jobs in the line whose verdict has changed since the last call, and those that get nodes. A
   // job that gets nodes is returned once, until clear_notified().
   std::vector<Job> take_notifications();
+  // Returns the first jobs of the line in the order of their turns, without those that start now or could
+  // never start; at most `most`. REQUIRES: turns(), !closed(). describe: of a sharing pool.
+  std::vector<const WaitingLine::Entry*> first_places(std::size_t most, const Describe& describe);
+  // The job that is first in line. REQUIRES: turns().
+  std::optional<api::ObjectKey> first_in_line() const;
   // Clears the notified flag, so that a later grant wakes the job again.
   void clear_notified(const api::ObjectKey& job) { notified_.erase(job); }
   // Returns the nodes that the plan gives to the job; null if there is no valid plan, or none for the job.
@@ -90,8 +99,6 @@ class PoolState {
 
   // Only in a sharing pool. Marks the node stale: its pods or its report may have changed.
   void touch(const std::string& node);
-  // Returns the description of a member. Called only for members that are stale.
-  using Describe = std::function<SharedNode(const Member&)>;
   const std::map<std::string, SharedNode>& shared(const Describe& describe);
   using Verdicts = std::map<api::ObjectKey, Verdict>;
   // Answers of a sharing pool. REQUIRES: !closed().

@@ -2,6 +2,7 @@
 #include "planning/queue/pool_turns.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "planning/tenants/bound_class.h"
 
@@ -10,6 +11,14 @@ namespace {
 
 // Tenants in a status besides those of spec.queue.
 constexpr std::size_t kOthersShown = 400;
+
+// Whether a change of what a job holds may let others claim nodes that cannot by the plan. Not when it begins
+// to hold them, as the plan says: others have not taken yet what the same plan gave them.
+bool changes_claims(const Holding& before, const Holding& now) {
+  return !before.job.name.empty() && now.may_yield &&
+         (!before.may_yield || before.yields != now.yields || before.priority != now.priority ||
+          before.running_since != now.running_since);
+}
 
 }  // namespace
 
@@ -21,30 +30,93 @@ Turn PoolTurns::turn_of(const api::GpuJob& job, std::int64_t ending_seconds) con
 }
 
 void PoolTurns::put_hold(const api::ObjectKey& job, TurnHold hold) {
-  book_->hold(job, hold.tenant, hold.amount, hold.since);
-  auto& nodes = held_[job];
-  for (const auto& node : nodes) until_.erase(node);
-  nodes = std::move(hold.nodes);
-  for (const auto& node : nodes) until_[node] = hold.until;
+  const auto& holding = hold.holding;
+  if (hold.awaiting) {
+    book_->claim(job, holding.tenant, holding.amount, now_);
+  } else {
+    book_->hold(job, holding.tenant, holding.amount, holding.held_since);
+  }
+  hold.holding.job = job;
+  hold.put_at = now_;
+  auto& known = held_[job];
+  if (plan_ && changes_claims(known.holding, hold.holding)) plan_.reset();
+  forget_holder(known);
+  known = std::move(hold);
+  for (const auto& node : known.holding.nodes) holders_[node].push_back(&known);
 }
 
 void PoolTurns::remove_hold(const api::ObjectKey& job) {
   book_->release(job, now_);
   const auto known = held_.find(job);
   if (known == held_.end()) return;
-  for (const auto& node : known->second) until_.erase(node);
+  forget_holder(known->second);
   held_.erase(known);
+}
+
+void PoolTurns::forget_holder(const TurnHold& hold) {
+  for (const auto& node : hold.holding.nodes) {
+    const auto holders = holders_.find(node);
+    if (holders == holders_.end()) continue;
+    std::erase(holders->second, &hold);
+    if (holders->second.empty()) holders_.erase(holders);
+  }
+}
+
+// Of a job and those that make room for it, the last one counts.
+std::optional<base::WallTime> PoolTurns::free_at(const std::string& node) const {
+  const auto holders = holders_.find(node);
+  if (holders == holders_.end()) return std::nullopt;
+  std::optional<base::WallTime> last;
+  for (const auto* hold : holders->second) {
+    if (!hold->until) return std::nullopt;
+    last = std::max(last, hold->until);
+  }
+  return last;
+}
+
+// Of the holds of a tenant, the oldest are covered by its guarantee, as far as their sum stays within it.
+void PoolTurns::cover(std::vector<Holding>& all) {
+  std::map<std::string, std::vector<Holding*>> by_tenant;
+  for (auto& each : all) by_tenant[each.tenant].push_back(&each);
+  for (auto& [tenant, holds] : by_tenant) {
+    const auto guaranteed = book_->tenants().named(tenant).guaranteed;
+    if (guaranteed == 0) continue;
+    std::ranges::stable_sort(holds, {}, [](const Holding* each) { return each->held_since; });
+    MilliGpus sum = 0;
+    for (auto* each : holds) {
+      sum += each->amount;
+      if (sum > guaranteed) break;
+      each->covered = true;
+    }
+  }
+}
+
+std::vector<Holding> PoolTurns::holdings() {
+  std::vector<Holding> all;
+  all.reserve(held_.size());
+  for (const auto& [job, hold] : held_) {
+    auto& each = all.emplace_back(hold.holding);
+    each.covered = false;
+    const bool claimed = std::ranges::any_of(
+        each.nodes, [&](const std::string& node) { return holders_.at(node).size() > 1; });
+    each.may_yield = each.may_yield && !hold.awaiting && !claimed;
+    const auto since = std::chrono::floor<std::chrono::seconds>(now_ - hold.put_at).count();
+    each.lost_seconds = std::min(each.lost_seconds + std::max<std::int64_t>(0, since), hold.lost_at_most);
+  }
+  cover(all);
+  return all;
 }
 
 TurnPlan& PoolTurns::plan(std::vector<const PoolNode*> nodes, const WaitingLine& line) {
   if (!plan_) {
-    const auto free_at = [this](const std::string& node) -> std::optional<base::WallTime> {
-      const auto known = until_.find(node);
-      return known == until_.end() ? std::nullopt : known->second;
-    };
+    const auto free_at = [this](const std::string& node) { return this->free_at(node); };
     const auto shares = [this](const std::string& tenant) { return book_->share(tenant, now_); };
-    plan_.emplace(TurnInput{pool_, std::move(nodes), shares, free_at, now_, first_}, line);
-    first_ = plan_->first() ? std::optional(plan_->first()->job) : std::nullopt;
+    plan_.emplace(
+        TurnInput{pool_, std::move(nodes), shares, free_at, now_, first_, [this] { return holdings(); }},
+        line);
+    // Until it has taken its nodes, it keeps its place: there may be another plan before.
+    if (!first_ || line.find(*first_) == nullptr || !plan_->granted().contains(*first_))
+      first_ = plan_->first() ? std::optional(plan_->first()->job) : std::nullopt;
   }
   return *plan_;
 }
@@ -87,6 +159,11 @@ api::QueueStatus PoolTurns::status(const WaitingLine& line) {
     status.holder = api::QueueHolder{first.job.to_string(), first.since, first.workers, first.shown};
   }
   return status;
+}
+
+void PoolTurns::take_forecast(const std::vector<Expected>& found, const WaitingLine& line) {
+  auto changed = places_.update(found, line, now_);
+  replaced_.insert(replaced_.end(), changed.begin(), changed.end());
 }
 
 }  // namespace gpupool::planning

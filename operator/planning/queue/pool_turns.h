@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,19 +15,22 @@
 #include "api/v1alpha1/gpu_job.h"
 #include "api/v1alpha1/gpu_pool.h"
 #include "planning/nodes/node_gpus.h"
+#include "planning/queue/claim_choice.h"
+#include "planning/queue/turn_places.h"
 #include "planning/queue/turn_plan.h"
 #include "planning/queue/waiting_line.h"
 #include "planning/tenants/tenant_book.h"
 
 namespace gpupool::planning {
 
-// What a job holds in a pool with spec.queue.
+// What a job holds in a pool with spec.queue. Fields of Holding that are left out: it makes room for nobody.
 struct TurnHold {
-  std::string tenant;
-  MilliGpus amount = 0;
-  std::vector<std::string> nodes;
-  base::WallTime since;
+  Holding holding;                      // `covered` is computed
   std::optional<base::WallTime> until;  // it has given all back by then; nothing: not known
+  bool awaiting = false;                // a claim: other jobs have not given back its nodes yet
+  // holding.lost_seconds is what a stop would cost when this is put. From then on it grows with time to this.
+  std::int64_t lost_at_most = std::numeric_limits<std::int64_t>::max();
+  base::WallTime put_at = {};  // set by PoolTurns
 };
 
 // The part of PoolState for a pool with spec.queue: what its tenants hold, and the plan. Not thread-safe.
@@ -38,7 +42,11 @@ class PoolTurns {
   PoolTurns(std::shared_ptr<const api::GpuPool> pool, TenantBook& book)
       : pool_(std::move(pool)), book_(&book) {}
 
-  void advance(base::WallTime now) { now_ = now; }
+  // A plan is forgotten when it says so (TurnPlan::look_again).
+  void advance(base::WallTime now) {
+    now_ = now;
+    if (plan_ && plan_->look_again() && *plan_->look_again() <= now) plan_.reset();
+  }
   base::WallTime now() const { return now_; }
   const TenantBook& book() const { return *book_; }
   TenantBook& book() { return *book_; }
@@ -62,17 +70,30 @@ class PoolTurns {
 
   api::QueueStatus status(const WaitingLine& line);
 
+  // Takes over a forecast of the line.
+  void take_forecast(const std::vector<Expected>& found, const WaitingLine& line);
+  const ToldPlaces& places() const { return places_; }
+  // Returns the jobs whose place or start is told in another way since the last call.
+  std::vector<api::ObjectKey> take_replaced() { return std::exchange(replaced_, {}); }
+
  private:
+  void forget_holder(const TurnHold& hold);
+  std::optional<base::WallTime> free_at(const std::string& node) const;
+  std::vector<Holding> holdings();
+  void cover(std::vector<Holding>& all);
+
   std::shared_ptr<const api::GpuPool> pool_;
   TenantBook* book_;
   base::WallTime now_;
   std::optional<TurnPlan> plan_;
   std::optional<api::ObjectKey> first_;  // in line, in the last plan
-  std::map<api::ObjectKey, std::vector<std::string>> held_;
-  std::unordered_map<std::string, std::optional<base::WallTime>> until_;  // by node
-  using Told = std::pair<TurnPlan::Cause, std::string>;                   // of kNever: also the message
+  std::map<api::ObjectKey, TurnHold> held_;
+  std::unordered_map<std::string, std::vector<const TurnHold*>> holders_;  // by node
+  using Told = std::pair<TurnPlan::Cause, std::string>;                    // of kNever: also the message
   std::unordered_map<const Demand*, Told> told_;
   std::optional<TurnPlan::First> told_first_;
+  ToldPlaces places_;
+  std::vector<api::ObjectKey> replaced_;
 };
 
 }  // namespace gpupool::planning

@@ -49,6 +49,7 @@ class TurnOrder {
   // A job of the tenant got nodes in another way.
   void add_held(const std::string& tenant, MilliGpus amount);
   const TenantBook::Share& share(const std::string& tenant) const { return lanes_.at(tenant).share; }
+  bool knows(const std::string& tenant) const { return lanes_.contains(tenant); }  // one of its jobs waits
 
  private:
   struct Group {

@@ -42,7 +42,8 @@ bool TurnPlan::SameNodes::operator()(const Demand& a, const Demand& b) const {
 //   2. Grant    give the job nodes that are free and not kept
 //   3. First    if there are too few, and no job is first in line: this one is, and nodes are kept for it
 //   4. Backfill else give it kept nodes, if it ends before the first in line can start
-//   5. Refuse   else it waits, and with it all jobs with the same demand
+//   5. Claim    else give it nodes of jobs that have to yield to it
+//   6. Refuse   else it waits, and with it all jobs with the same demand
 //
 // The job that was first in line in the last pass comes before all but jobs within a guarantee, so that it
 // does not lose its place.
@@ -51,7 +52,9 @@ TurnPlan::TurnPlan(const TurnInput& input, const WaitingLine& line)
       free_at_(input.free_at),
       now_(input.now),
       nodes_(input.pool, input.nodes),
-      order_(*input.pool->spec.queue, line, input.shares, input.now) {
+      order_(*input.pool->spec.queue, line, input.shares, input.now),
+      shares_(input.shares),
+      holdings_(input.holdings) {
   refused_.reserve(line.groups().size());
   told_ = input.first ? line.find(*input.first) : nullptr;
   if (told_ == nullptr) told_ = first_told(line);
@@ -60,6 +63,9 @@ TurnPlan::TurnPlan(const TurnInput& input, const WaitingLine& line)
     decide(*candidate);
   }
   place_first();
+  claim_later_ones();
+  yields_.reset();
+  holder_.clear();
 }
 
 // Decides about the job that is first in line already. The current candidate of order_ stays.
@@ -75,6 +81,7 @@ void TurnPlan::place_first() {
   if (taken == Taken::kYes) return order_.add_held(demand.turn.tenant, last_amount_);
   if (taken == Taken::kTooMuch) return;
   shape.none_free = true;
+  if (claim(demand, *entry->job(), shape)) return order_.add_held(demand.turn.tenant, last_amount_);
   wait(demand, *entry->job(), shape);
 }
 
@@ -91,7 +98,7 @@ void TurnPlan::decide(const TurnOrder::Candidate& candidate) {
   const bool may_pass = !first_ || pool_->spec.queue->backfill;
   for (const bool reserved : {false, true}) {
     auto& none = reserved ? shape.none_reserved : shape.none_free;
-    if (none || !may_pass || (reserved && !(first_ && ends_in_time(demand)))) continue;
+    if (none || !may_pass || (reserved && !(first_ && ends_in_time(demand, now_)))) continue;
     switch (take(demand, job, candidate.within_guarantee, reserved)) {
       case Taken::kYes:
         return order_.grant(last_amount_);
@@ -102,6 +109,7 @@ void TurnPlan::decide(const TurnOrder::Candidate& candidate) {
         none = true;
     }
   }
+  if (may_pass && claim(demand, job, shape)) return order_.grant(last_amount_);
   wait(demand, job, shape);
   refuse(demand, shape.never ? Cause::kNever : Cause::kTurn);
 }
@@ -119,16 +127,20 @@ TurnPlan::Taken TurnPlan::take(const Demand& demand, const api::GpuJob& job, boo
   };
   const auto nodes = nodes_.take(demand, reserved ? NodePicker::Of::kKept : NodePicker::Of::kFree, accept);
   if (!nodes) return too_much ? Taken::kTooMuch : Taken::kNone;
+  grant(demand, job, {references(*nodes), "", ""}, now_);
+  return Taken::kYes;
+}
+
+// from: when the job has its nodes.
+void TurnPlan::grant(const Demand& demand, const api::GpuJob& job, Verdict verdict, base::WallTime from) {
   const auto& turn = demand.turn;
-  for (const auto* node : *nodes) {
+  for (const auto& node : verdict.nodes) {
     if (turn.bound_seconds > 0)
-      given_until_.emplace(node->name, now_ + seconds(turn.bound_seconds + turn.ending_seconds));
+      given_until_.emplace(node.name, from + seconds(turn.bound_seconds + turn.ending_seconds));
   }
-  Verdict verdict{references(*nodes), "", ""};
   verdict.turn = api::JobQueueStatus{turn.tenant, {}, {}};
   granted_[job.metadata.key()] = std::move(verdict);
   grants_.push_back(job.metadata.key());
-  return Taken::kYes;
 }
 
 // Whether the first in line can still start within the limit of its tenant when a job with this amount has
@@ -139,10 +151,10 @@ bool TurnPlan::leaves_limit(const Demand& demand, MilliGpus amount) const {
   return !share.tenant.limit || share.held + amount + first_amount_ <= *share.tenant.limit;
 }
 
-bool TurnPlan::ends_in_time(const Demand& demand) const {
+bool TurnPlan::ends_in_time(const Demand& demand, base::WallTime from) const {
   const auto& turn = demand.turn;
   if (turn.bound_seconds == 0 || !first_->at) return false;
-  return now_ + seconds(turn.bound_seconds + turn.ending_seconds) + kMargin <= *first_->at;
+  return from + seconds(turn.bound_seconds + turn.ending_seconds) + kMargin <= *first_->at;
 }
 
 MilliGpus TurnPlan::amount(const NodeChoice::Nodes& nodes) const {

@@ -5,12 +5,17 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "api/v1alpha1/gpu_pool.h"
 #include "base/clock.h"
+#include "planning/queue/claim_choice.h"
 #include "planning/queue/node_choice.h"
 #include "planning/queue/turn_order.h"
 #include "planning/queue/verdict.h"
@@ -28,12 +33,15 @@ struct TurnInput {
   base::WallTime now;
   // Who was first in line in the last plan. Without one, the statuses of the jobs tell it.
   std::optional<api::ObjectKey> first = {};
+  // Who holds nodes. Called at most once, and only if a job could claim nodes of others. Empty: nobody can.
+  std::function<std::vector<Holding>()> holdings = {};
 };
 
 // Which waiting jobs of an exclusive pool with spec.queue get which nodes now: the tenants take turns
 // (TurnOrder). The first job that has to wait for nodes is first in line: nodes are kept for it alone. It
 // stays first in line until it starts or leaves the queue. Jobs behind it start on other nodes, or on kept
-// ones if they end before it can start (backfill). Owned by PoolState; pure; not thread-safe.
+// ones if they end before it can start (backfill). At most one job claims nodes of others (YieldChoice).
+// Owned by PoolState; pure; not thread-safe.
 class TurnPlan {
  public:
   TurnPlan(const TurnInput& input, const WaitingLine& line);
@@ -58,6 +66,9 @@ class TurnPlan {
   };
   const std::optional<First>& first() const { return first_; }
 
+  // When time alone lets a job claim nodes of others that cannot now; nothing: time alone changes nothing.
+  std::optional<base::WallTime> look_again() const { return look_again_; }
+
   // Why jobs get nothing; jobs of one demand get the same answer.
   enum class Cause { kNever, kTurn, kLimit, kRefused };
   const std::unordered_map<const Demand*, Cause>& refused() const { return refused_; }
@@ -80,10 +91,26 @@ class TurnPlan {
   void reserve(const Demand& demand, const api::GpuJob& job, const NodeChoice::Candidates& wanted);
   enum class Taken { kYes, kNone, kTooMuch };
   Taken take(const Demand& demand, const api::GpuJob& job, bool within_guarantee, bool reserved);
-  bool ends_in_time(const Demand& demand) const;
+  void grant(const Demand& demand, const api::GpuJob& job, Verdict verdict, base::WallTime from);
+  bool ends_in_time(const Demand& demand, base::WallTime from) const;
   bool leaves_limit(const Demand& demand, MilliGpus amount) const;
   MilliGpus amount(const NodeChoice::Nodes& nodes) const;
   void refuse(const Demand& demand, Cause cause);
+
+  // Claims (turn_claim.cc).
+  struct Claimable;
+  // Tries to give the job nodes that others hold.
+  bool claim(const Demand& demand, const api::GpuJob& job, Shape& shape);
+  void claim_later_ones();
+  bool may_claim(const Demand& demand, const api::GpuJob& job, YieldRule rule);
+  bool has_waited(const Demand& demand, const api::GpuJob& job, YieldRule rule);
+  bool claim_by(YieldRule rule, const Demand& demand, const api::GpuJob& job, Shape& shape);
+  Claimable claimable(const Demand& demand, const NodeChoice::Candidates& wanted) const;
+  bool ends_in_time_after_claim(const Demand& demand) const;
+  void take_claim(YieldRule rule, const Demand& demand, const api::GpuJob& job, const ClaimChoice& choice);
+  void look_again_at(base::WallTime moment);
+  const YieldChoice& yields();
+  TenantBook::Share share(const std::string& tenant) const;
 
   std::shared_ptr<const api::GpuPool> pool_;
   std::function<std::optional<base::WallTime>(const std::string& node)> free_at_;
@@ -100,6 +127,18 @@ class TurnPlan {
   std::string first_tenant_;
   MilliGpus first_amount_ = 0;
   const WaitingLine::Entry* told_ = nullptr;  // was first in line in the last pass, and has no answer yet
+
+  TurnOrder::Shares shares_;
+  std::function<std::vector<Holding>()> holdings_;
+  std::optional<YieldChoice> yields_;
+  std::unordered_map<std::string_view, std::size_t> holder_;  // by node, of yields_
+  base::WallTime all_ended_;                                  // when all could have given back their nodes
+  bool claimed_ = false;
+  std::optional<base::WallTime> look_again_;
+  std::vector<std::pair<const Demand*, const api::GpuJob*>> later_;  // may claim when the first has an answer
+  using Question = std::tuple<std::string, YieldRule, std::int64_t, MilliGpus>;
+  std::map<Question, YieldChoice::Outlook> outlooks_;
+  std::set<std::tuple<const Shape*, std::string, YieldRule, std::int64_t, bool>> cannot_;  // claim
 };
 
 }  // namespace gpupool::planning

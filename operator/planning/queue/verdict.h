@@ -10,6 +10,13 @@
 
 namespace gpupool::planning {
 
+// Other jobs have to make room for a job that gets nodes.
+struct YieldClaim {
+  std::vector<std::string> awaits;  // their UIDs
+  base::WallTime until;             // by then they have given back the nodes, or something is wrong
+  bool operator==(const YieldClaim&) const = default;
+};
+
 // The answer to a queued job: the nodes that it gets now, or why it gets none.
 struct Verdict {
   std::vector<api::NodeRef> nodes;
@@ -18,7 +25,8 @@ struct Verdict {
   std::int64_t slices = 0;  // of each worker, in `unit`; 0: whole nodes
   base::Word unit = {};     // Lease::unit
   base::Boxed<api::JobQueueStatus> turn = {};  // only in a pool with spec.queue
-  bool waits = false;                          // of slices: the job could run if other jobs gave back theirs
+  base::Boxed<YieldClaim> claim = {};  // set: other jobs hold some of `nodes`; reason and message tell it
+  bool waits = false;                  // of slices: the job could run if other jobs gave back theirs
   bool operator==(const Verdict&) const = default;
 };
 

@@ -65,6 +65,20 @@ std::string check_others(const api::QueueOthers& others) {
   return others.limit ? number("others.limit", *others.limit, 0, kMaxGpus) : "";
 }
 
+std::string check_yield(const api::QueueYield& yield) {
+  constexpr std::int64_t kMaxSeconds = 2'592'000;
+  constexpr std::int64_t kMaxMargin = 1000;
+  if (auto problem = number("yield.minRunSeconds", yield.min_run_seconds, 0, kMaxSeconds); !problem.empty())
+    return problem;
+  if (auto problem = number("yield.shareMinRunSeconds", yield.share_min_run_seconds, 0, kMaxSeconds);
+      !problem.empty())
+    return problem;
+  if (auto problem = number("yield.patienceSeconds", yield.patience_seconds, 0, kMaxSeconds);
+      !problem.empty())
+    return problem;
+  return number("yield.marginPercent", yield.margin_percent, 0, kMaxMargin);
+}
+
 }  // namespace
 
 std::string check_queue(const api::PoolQueueSpec& spec) {
@@ -80,6 +94,9 @@ std::string check_queue(const api::PoolQueueSpec& spec) {
     return "order must be ResponseRatio or OldestFirst";
   if (auto problem = number("assumedSeconds", spec.assumed_seconds, 60, kMaxHalfLife); !problem.empty())
     return problem;
+  if (spec.yield) {
+    if (auto problem = check_yield(*spec.yield); !problem.empty()) return problem;
+  }
   for (std::size_t i = 0; i < spec.rates.size(); ++i) {
     const auto field = "rates[" + std::to_string(i) + "]";
     if (spec.rates[i].model.empty()) return field + ".model must not be empty";

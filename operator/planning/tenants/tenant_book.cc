@@ -41,17 +41,34 @@ TenantUsage& TenantBook::usage_of(const std::string& tenant, base::WallTime now)
 
 void TenantBook::hold(const api::ObjectKey& job, const std::string& tenant, MilliGpus amount,
                       base::WallTime since) {
-  auto& known = holds_[job];
-  if (known.tenant == tenant && known.amount == amount) return;
-  if (known.amount != 0) usage_of(known.tenant, since).add_held(-known.amount, since);
-  known = {tenant, amount};
+  const auto known = holds_.find(job);
+  if (known != holds_.end()) {
+    const auto& hold = known->second;
+    if (!hold.claimed && hold.tenant == tenant && hold.amount == amount) return;
+    release(job, since);
+  }
+  holds_[job] = {tenant, amount, false};
   usage_of(tenant, since).add_held(amount, since);
+}
+
+void TenantBook::claim(const api::ObjectKey& job, const std::string& tenant, MilliGpus amount,
+                       base::WallTime now) {
+  release(job, now);
+  holds_[job] = {tenant, amount, true};
+  claimed_[tenant] += amount;
 }
 
 void TenantBook::release(const api::ObjectKey& job, base::WallTime now) {
   const auto known = holds_.find(job);
   if (known == holds_.end()) return;
-  usage_of(known->second.tenant, now).add_held(-known->second.amount, now);
+  const auto& hold = known->second;
+  if (!hold.claimed) {
+    usage_of(hold.tenant, now).add_held(-hold.amount, now);
+  } else {
+    auto& claimed = claimed_[hold.tenant];
+    claimed -= hold.amount;
+    if (claimed == 0) claimed_.erase(hold.tenant);
+  }
   holds_.erase(known);
 }
 
@@ -65,10 +82,11 @@ void TenantBook::release_others(const std::set<api::ObjectKey>& jobs, base::Wall
 
 TenantBook::Share TenantBook::share(const std::string& tenant, base::WallTime now) {
   Share share{map_.named(tenant)};
+  if (const auto claimed = claimed_.find(tenant); claimed != claimed_.end()) share.held = claimed->second;
   const auto known = usage_.find(tenant);
   if (known == usage_.end()) return share;
   share.average = known->second.average_held(now);
-  share.held = known->second.held();
+  share.held += known->second.held();
   return share;
 }
 

@@ -28,6 +28,8 @@ class TenantBook {
 
   // A job holds an amount since then. Does nothing if the same job holds the same already.
   void hold(const api::ObjectKey& job, const std::string& tenant, MilliGpus amount, base::WallTime since);
+  // A job will hold an amount when others have made room: it counts as held, but is not used yet.
+  void claim(const api::ObjectKey& job, const std::string& tenant, MilliGpus amount, base::WallTime now);
   void release(const api::ObjectKey& job, base::WallTime now);
   // Releases all jobs that are not among these.
   void release_others(const std::set<api::ObjectKey>& jobs, base::WallTime now);
@@ -36,7 +38,7 @@ class TenantBook {
   struct Share {
     Tenant tenant;
     MilliGpus average = 0;
-    MilliGpus held = 0;
+    MilliGpus held = 0;  // claims included
   };
   Share share(const std::string& tenant, base::WallTime now);
 
@@ -48,6 +50,7 @@ class TenantBook {
   struct Hold {
     std::string tenant;
     MilliGpus amount = 0;
+    bool claimed = false;
   };
   TenantUsage& usage_of(const std::string& tenant, base::WallTime now);
 
@@ -55,6 +58,7 @@ class TenantBook {
   std::int64_t half_life_;
   std::map<std::string, TenantUsage> usage_;
   std::map<api::ObjectKey, Hold> holds_;
+  std::map<std::string, MilliGpus> claimed_;  // by tenant
 };
 
 }  // namespace gpupool::planning

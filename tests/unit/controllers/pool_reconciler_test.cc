@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "api/v1alpha1/names.h"
 #include "base/rfc3339.h"
 #include "controllers/gpupool/reconciler.h"
@@ -86,6 +89,64 @@ TEST_F(PoolReconcilerTest, TellsWhoIsStillOnADrainedNode) {
   see_own_write();
   EXPECT_TRUE(pool_.status.draining.empty());
   EXPECT_THAT(metrics_.expose(), HasSubstr(R"(gpupool_pool_nodes_draining{pool="lab"} 0)"));
+}
+
+TEST_F(PoolReconcilerTest, JobsThatWaitAreToldPlaceAndStart) {
+  pool_.spec.queue.emplace();
+  has(pool_);
+  has(test::make_node("a"));
+  auto job = test::make_job("runs");
+  job.spec.pool = pool_.metadata.name;
+  job.spec.active_deadline_seconds = 3600;
+  job.status.start_time = clock_.wall();
+  job.status.lease = test::make_lease(job, api::lease_state::kRunning, {"a"});
+  put(caches_.jobs, job);
+  for (const auto* name : {"first", "second"}) {
+    auto waits = test::make_job(name);
+    waits.spec.pool = pool_.metadata.name;
+    waits.spec.active_deadline_seconds = 60;
+    waits.status.phase = api::phase::kQueued;
+    put(caches_.jobs, waits);
+  }
+  std::vector<std::string> woken;
+  queue_.on_notify([&](const api::ObjectKey& key) { woken.push_back(key.name); });
+  transport_.answer(200, "{}");
+  EXPECT_EQ(reconcile().after, std::chrono::seconds(30)) << "estimates are made anew while jobs wait";
+  see_own_write();
+  EXPECT_THAT(woken, testing::IsSupersetOf({"first", "second"}));
+  const auto told = [&](const std::string& name) {
+    const auto waiting = caches_.jobs.store().get({"ns", name});
+    return *queue_.ask(*waiting).verdict().turn;
+  };
+  EXPECT_EQ(told("first").place, 1);
+  EXPECT_EQ(told("first").basis, api::estimate_basis::kBounds);
+  EXPECT_EQ(told("first").estimated_start, told("first").latest_start);
+  EXPECT_EQ(told("second").place, 2);
+  EXPECT_EQ(told("second").basis, api::estimate_basis::kHistory);
+  EXPECT_GE(*told("second").estimated_start, clock_.wall() + std::chrono::seconds(3660));
+  const auto sent = transport_.sent().size();
+  clock_.advance(std::chrono::seconds(30));
+  reconcile();
+  EXPECT_EQ(transport_.sent().size(), sent) << "a forecast writes nothing";
+}
+
+TEST_F(PoolReconcilerTest, TenantsHaveMetricsAndOthersAreSummed) {
+  PoolMetrics metrics(metrics_);
+  auto pool = pool_;
+  metrics.on_queue("lab", &pool, nullptr);
+  EXPECT_THAT(metrics_.expose(), testing::Not(HasSubstr("gpupool_tenant_")));
+  pool.spec.queue.emplace().tenants.push_back({"nlp", {"nlp"}, 1, 16, {}, {}});
+  api::QueueStatus queue;
+  queue.tenants = {{"nlp", 2, "8", "5300m", ""}, {"x", 3, "1500m", "0", ""}, {"y", 4, "1", "0", ""}};
+  metrics.on_queue("lab", &pool, &queue);
+  EXPECT_THAT(metrics_.expose(), HasSubstr(R"(gpupool_tenant_average_gpus{pool="lab",tenant="nlp"} 5.3)"));
+  EXPECT_THAT(metrics_.expose(), HasSubstr(R"(gpupool_tenant_guaranteed_gpus{pool="lab",tenant="nlp"} 16)"));
+  EXPECT_THAT(metrics_.expose(),
+              HasSubstr(R"x(gpupool_tenant_held_gpus{pool="lab",tenant="(others)"} 2.5)x"));
+  EXPECT_THAT(metrics_.expose(),
+              HasSubstr(R"x(gpupool_tenant_queued_jobs{pool="lab",tenant="(others)"} 7)x"));
+  metrics.on_queue("lab", nullptr, nullptr);
+  EXPECT_THAT(metrics_.expose(), HasSubstr(R"(gpupool_tenant_queued_jobs{pool="lab",tenant="nlp"} 0)"));
 }
 
 TEST_F(PoolReconcilerTest, ThereIsNoMetricWithoutADrainedNodeThatIsHeld) {

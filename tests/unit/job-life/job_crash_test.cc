@@ -7,6 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "api/v1alpha1/reasons.h"
+#include "tests/unit/job-life/claim_worlds.h"
 #include "tests/unit/job-life/world.h"
 
 namespace gpupool::planning {
@@ -164,6 +165,33 @@ const std::vector<Story>& stories() {
          if (!world.run([&] { return world.job.status.phase == phase::kReleasing; })) return false;
          world.ending = [](std::int64_t, std::int64_t) { return Ending::kSuccess; };
          world.exit_when_told = world.exit_when_told;
+         return world.run();
+       }},
+      {"MakesRoom", 2,
+       [](World& world) {
+         test::take_turns(world);
+         world.job.spec.checkpoint.emplace();
+         world.ending = [](std::int64_t attempt, std::int64_t) {
+           return attempt == 0 ? Ending::kNever : Ending::kSuccess;
+         };
+         world.exit_when_told = [](std::int64_t, std::int64_t) { return 0; };
+         world.saved = [](std::int64_t, std::int64_t) { return std::string(R"({"step":7,"path":"p"})"); };
+       },
+       [](World& world) {
+         if (!world.run([&] { return world.running(); })) return false;
+         test::claim_node(world);
+         if (!world.run([&] { return world.job.status.phase == phase::kQueued; })) return false;
+         world.neighbours.clear();
+         return world.run();
+       }},
+      {"Claims", 2, [](World& world) { test::give_claim(world); },
+       [](World& world) {
+         const auto awaits = [&] {
+           const auto& lease = world.job.status.lease;
+           return lease && lease->state == api::lease_state::kAwaiting;
+         };
+         if (!world.run(awaits) || !awaits()) return false;
+         world.neighbours.clear();
          return world.run();
        }},
       {"Slices", 1, [](World& world) { world.share(3); }, just_run},

@@ -88,7 +88,11 @@ class World {
   std::map<std::string, std::shared_ptr<const api::Pod>> kept;
   std::map<std::string, planning::Child> succeeded;
   base::WallTime now;
-  std::map<std::string, base::WallTime> not_ready_since;  // as the operator has seen it
+  std::map<std::string, base::WallTime> not_ready_since;       // as the operator has seen it
+  std::vector<std::shared_ptr<const api::GpuJob>> neighbours;  // hold nodes of the job too
+
+  // Changes the answer of the queue.
+  std::function<void(planning::Verdict&)> on_verdict;
 
   // How a rank's command ends; asked once for each pod that runs.
   std::function<Ending(std::int64_t attempt, std::int64_t rank)> ending;

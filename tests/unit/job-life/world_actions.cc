@@ -14,7 +14,6 @@
 #include "planning/queue/replace_nodes.h"
 #include "planning/workers/manifests.h"
 #include "planning/workers/pod_end.h"
-#include "tests/support/whole_queue.h"
 #include "tests/unit/job-life/world.h"
 #include "tests/unit/planning/builders.h"
 
@@ -75,6 +74,7 @@ class WorldActions final : public JobActions, private Ticket::Issuer {
     const auto found = world_.nodes.find(name);
     return found == world_.nodes.end() ? nullptr : test::share(found->second);
   }
+  std::vector<Job> holders(const std::string&) override { return world_.neighbours; }
   base::Duration not_ready_for(const api::Node& node) override {
     return std::chrono::duration_cast<base::Duration>(world_.now -
                                                       world_.not_ready_since.at(node.metadata.name));
@@ -99,7 +99,9 @@ class WorldActions final : public JobActions, private Ticket::Issuer {
   }
 
   Ticket ask_queue(const api::GpuJob& job) override {
-    return {*this, job.metadata.key(), world_.verdicts()[job.metadata.key()]};
+    auto verdict = world_.verdicts()[job.metadata.key()];
+    if (world_.on_verdict) world_.on_verdict(verdict);
+    return {*this, job.metadata.key(), verdict};
   }
   Ticket replace_nodes(const api::GpuJob& job, const std::vector<std::string>& kept) override {
     planning::Verdict verdict;
@@ -253,12 +255,6 @@ std::vector<planning::SharedNode> World::shared_nodes() const {
     described.push_back(planning::describe_shared_node(node, &reports.at(name), *pool, occupants));
   }
   return described;
-}
-
-std::map<api::ObjectKey, planning::Verdict> World::verdicts() const {
-  if (pool->spec.sharing)
-    return planning::plan_slices(*pool, shared_nodes(), test::line_of({test::share(job)}));
-  return test::plan_queue(*pool, pool_nodes(), test::line_of({test::share(job)}));
 }
 
 void World::write(const std::function<void()>& effect) {

@@ -2,7 +2,9 @@
 // What the operator's cache shows of the world's pods and children.
 #include <algorithm>
 
+#include "tests/support/whole_queue.h"
 #include "tests/unit/job-life/world.h"
+#include "tests/unit/planning/builders.h"
 
 namespace gpupool::test {
 
@@ -32,6 +34,13 @@ World::Cache World::live() const {
   for (const auto& [name, pod] : pods) cache.pods.push_back(pod);
   for (const auto& [key, child] : children) cache.children.push_back(child);
   return cache;
+}
+
+// What the queue answers.
+std::map<api::ObjectKey, planning::Verdict> World::verdicts() const {
+  if (pool->spec.sharing)
+    return planning::plan_slices(*pool, shared_nodes(), test::line_of({test::share(job)}));
+  return test::plan_queue(*pool, pool_nodes(), test::line_of({test::share(job)}));
 }
 
 }  // namespace gpupool::test
