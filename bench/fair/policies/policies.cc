@@ -43,6 +43,10 @@ const Named kPolicies[] = {
      [](const Workload& workload, const Settings& settings) -> std::unique_ptr<Policy> {
        return std::make_unique<PoolPolicy>(workload, make_queue_pool_object(workload, settings));
      }},
+    {"gpupool-share",
+     [](const Workload& workload, const Settings& settings) -> std::unique_ptr<Policy> {
+       return std::make_unique<PoolPolicy>(workload, make_queue_pool_object(workload, settings, true));
+     }},
     {"reference-order", make_reference<Reference::Yield::kNobody>},
     {"reference", make_reference<Reference::Yield::kToGuarantee>},
     {"reference-share", make_reference<Reference::Yield::kToShareToo>},

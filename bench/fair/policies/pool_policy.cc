@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/fair/policies/pool_policy.h"
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -51,9 +53,10 @@ api::GpuPool make_pool_object() {
   return pool;
 }
 
-api::GpuPool make_queue_pool_object(const Workload& workload, const Settings& settings) {
+api::GpuPool make_queue_pool_object(const Workload& workload, const Settings& settings, bool to_share) {
   auto pool = make_pool_object();
   api::PoolQueueSpec queue;
+  if (to_share) queue.yield.emplace().to_share = true;
   queue.half_life_seconds = settings.half_life;
   queue.assumed_seconds = settings.assumed;
   for (const auto& each : workload.tenants) {
@@ -99,22 +102,47 @@ void PoolPolicy::take(Actions& actions, const Job& job, const planning::Verdict&
   const auto key = job->metadata.key();
   const auto id = id_of(job->metadata.name);
   state_.reserve(key, verdict);
+  if (verdict.claim) make_room(actions, *verdict.claim);
   hold(verdict.nodes, 1);
   const auto tenant = workload_.jobs[id].tenant;
   actions.start(id);
-  if (first_ && first_->id != id && actions.cluster().held(tenant) <= workload_.tenants[tenant].guaranteed)
-    first_->passed = true;
+  if (first_ && first_->id == id) first_.reset();
+  if (first_ && actions.cluster().held(tenant) <= workload_.tenants[tenant].guaranteed) first_->passed = true;
   leases_[id] = verdict.nodes;
-  if (auto* turns = state_.turns()) {
-    planning::TurnHold held;
-    held.tenant = job->metadata.ns;
-    held.amount = state_.amount_of(verdict.nodes, verdict.slices);
-    for (const auto& node : verdict.nodes) held.nodes.push_back(node.name);
-    held.since = turns->now();
-    if (const auto until = actions.cluster().until(id); until < kNever) held.until = test::at(until);
-    turns->put_hold(key, std::move(held));
-  }
+  if (state_.turns() != nullptr) put_hold(actions.cluster(), id, verdict);
   state_.remove_waiting(key, verdict.nodes);
+}
+
+// The jobs stop at once, and wait again.
+void PoolPolicy::make_room(Actions& actions, const planning::YieldClaim& claim) {
+  for (const auto& uid : claim.awaits) {
+    const auto victim = id_of(uid.substr(uid.rfind(kJob)));
+    actions.yield(victim);
+    hold(leases_.extract(victim).mapped(), 0);
+    state_.turns()->remove_hold(key_of(workload_, victim));
+    arrived(victim);
+  }
+}
+
+void PoolPolicy::put_hold(const Cluster& cluster, JobId id, const planning::Verdict& verdict) {
+  constexpr Seconds kLongestInterval = 3600;
+  auto& turns = *state_.turns();
+  const auto& job = workload_.jobs[id];
+  const auto key = key_of(workload_, id);
+  planning::TurnHold held;
+  auto& holding = held.holding;
+  holding.uid = key.name;
+  holding.tenant = key.ns;
+  holding.amount = state_.amount_of(verdict.nodes, verdict.slices);
+  for (const auto& node : verdict.nodes) holding.nodes.push_back(node.name);
+  holding.may_yield = job.preemptible;
+  holding.saves = job.checkpoint > 0;
+  holding.yields = cluster.state(id).yields;
+  holding.running_since = turns.now();
+  holding.held_since = turns.now();
+  if (holding.saves) held.lost_at_most = std::min(job.checkpoint, kLongestInterval);
+  if (const auto until = cluster.until(id); until < kNever) held.until = test::at(until);
+  turns.put_hold(key, std::move(held));
 }
 
 void PoolPolicy::note_first(Actions& actions, JobId id, const api::JobQueueStatus& turn) {
@@ -152,6 +180,7 @@ void PoolPolicy::decide(Actions& actions) {
   for (auto notified = state_.take_notifications(); !notified.empty();
        notified = state_.take_notifications()) {
     for (const auto& job : notified) {
+      state_.clear_notified(job->metadata.key());
       const auto verdict = state_.verdict(job->metadata.key());
       if (!verdict) continue;
       if (verdict->nodes.empty()) {
@@ -161,6 +190,14 @@ void PoolPolicy::decide(Actions& actions) {
       }
     }
   }
+}
+
+// When a job may claim nodes that it may not claim yet.
+Seconds PoolPolicy::wakes_at() const {
+  const auto* turns = state_.turns();
+  const auto* plan = turns == nullptr ? nullptr : turns->plan();
+  if (plan == nullptr || !plan->look_again()) return kNever;
+  return std::chrono::ceil<std::chrono::seconds>(*plan->look_again() - test::at(0)).count();
 }
 
 }  // namespace gpupool::bench::fair

@@ -23,6 +23,7 @@ class PoolPolicy final : public Policy {
   void arrived(JobId id) override;
   void ended(JobId id) override;
   void decide(Actions& actions) override;
+  Seconds wakes_at() const override;
 
  private:
   using Job = std::shared_ptr<const api::GpuJob>;
@@ -36,6 +37,8 @@ class PoolPolicy final : public Policy {
   void put_waiting(JobId id, const Job& job);
   void hold(const std::vector<api::NodeRef>& nodes, int holders);
   void take(Actions& actions, const Job& job, const planning::Verdict& verdict);
+  void make_room(Actions& actions, const planning::YieldClaim& claim);
+  void put_hold(const Cluster& cluster, JobId id, const planning::Verdict& verdict);
   void tell(Actions& actions, const Job& job, const planning::Verdict& verdict);
   void note_first(Actions& actions, JobId id, const api::JobQueueStatus& turn);
 
@@ -51,6 +54,8 @@ class PoolPolicy final : public Policy {
 // A pool that jobs can use, without spec.queue.
 api::GpuPool make_pool_object();
 // With spec.queue: the tenants of the workload, each with one namespace.
-api::GpuPool make_queue_pool_object(const Workload& workload, const Settings& settings);
+// to_share: QueueYield::to_share.
+api::GpuPool make_queue_pool_object(const Workload& workload, const Settings& settings,
+                                    bool to_share = false);
 
 }  // namespace gpupool::bench::fair
