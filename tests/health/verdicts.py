@@ -52,4 +52,6 @@ LIKE = {
     "WaitingForResult": "gpujob-running-waiting-for-lost-node",
     "WorkerChanged": "gpujob-stalled-refused-template",
     "Yielded": "gpujob-restarting-worker-lost",
+    "VictimStuck": "gpujob-queued-waiting-for-nodes",
+    "WaitingForYield": "gpujob-queued-waiting-for-nodes",
 }
