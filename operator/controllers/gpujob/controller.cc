@@ -43,8 +43,8 @@ void GpuJobController::on_job(const Change<api::GpuJob>& change) {
   wake_neighbours(change);
 }
 
-// Of jobs in pools with spec.queue: those that have to make room learn it when the claim is written, and who
-// waits for them when they have given back a node.
+// Only in pools with spec.queue. A written claim wakes the jobs that have to make room. A node that is given
+// back wakes the job that waits for it.
 void GpuJobController::wake_neighbours(const Change<api::GpuJob>& change) {
   const auto turn_of = [](const std::shared_ptr<const api::GpuJob>& job) {
     return job != nullptr && job->status.lease && job->status.lease->turn;

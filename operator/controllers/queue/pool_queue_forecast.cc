@@ -27,9 +27,7 @@ std::optional<planning::TurnSnapshot> PoolQueue::first_turns(const std::string& 
   seen.nodes.reserve(state->members().size());
   for (const auto& [name, member] : state->members()) seen.nodes.push_back(member.described);
   for (auto& holder : holders_of(*state)) {
-    const auto& lease = holder.job->status.lease;
-    auto tenant =
-        lease && lease->turn ? lease->turn->tenant : book.tenants().of(holder.job->metadata.ns).name;
+    auto tenant = state->turns()->tenant_of(*holder.job);
     const auto amount = state->amount_of(holder.nodes, holder.slices);
     seen.holders.push_back({std::move(holder), std::move(tenant), amount});
   }

@@ -112,9 +112,8 @@ void PoolQueue::put_hold(planning::PoolState& state, const api::GpuJob& job,
   const auto& nodes = holds ? job.status.lease->nodes : granted->nodes;
   const auto slices = holds ? job.status.lease->slices : granted->slices;
   planning::TurnHold hold;
-  const bool told = holds && job.status.lease->turn;
   auto& holding = hold.holding;
-  holding.tenant = told ? job.status.lease->turn->tenant : turns.book().tenants().of(job.metadata.ns).name;
+  holding.tenant = holds ? turns.tenant_of(job) : turns.book().tenants().of(job.metadata.ns).name;
   holding.amount = state.amount_of(nodes, slices);
   for (const auto& node : nodes) holding.nodes.push_back(node.name);
   holding.held_since = holds && job.status.lease->held_since ? *job.status.lease->held_since : turns.now();

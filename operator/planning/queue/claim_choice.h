@@ -68,8 +68,7 @@ struct ClaimChoice {
 //               guarantee. Jobs without a checkpoint only if those with one do not suffice
 //   kPriority   jobs of the tenant with a lower priority
 //   kShare      jobs of other tenants that are not covered and have a checkpoint; with the claimant, its
-//   tenant
-//               still has less than theirs have without all these jobs, by spec.marginPercent
+//               tenant still has less than theirs have without all these jobs, by spec.marginPercent
 //
 // The cheapest job that suffices alone is taken. Else: those of the tenant with the greatest share first,
 // then the lowest priority, the least cost per GPU, and the job that has held its nodes for the shortest

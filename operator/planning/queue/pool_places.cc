@@ -16,10 +16,7 @@ std::optional<api::ObjectKey> PoolState::first_in_line() const {
 
 std::vector<const WaitingLine::Entry*> PoolState::first_places(std::size_t most, const Describe& describe) {
   if (line_.size() == 0) return {};
-  const auto shares = [this](const std::string& tenant) {
-    return turns_->book().share(tenant, turns_->now());
-  };
-  LineToPlace queue{*pool_->spec.queue, line_, shares, turns_->now()};
+  LineToPlace queue{*pool_->spec.queue, line_, turns_->shares(), turns_->now()};
   if (pool_->spec.sharing) {
     const auto& verdicts = slices(describe);
     queue.of_slices = true;

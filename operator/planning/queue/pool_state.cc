@@ -190,11 +190,9 @@ const PoolState::Verdicts& PoolState::slices(const Describe& describe) {
     members.reserve(nodes.size());
     for (const auto& [name, node] : nodes) members.push_back(node);
     if (turns_) {
-      const auto shares = [this](const std::string& tenant) {
-        return turns_->book().share(tenant, turns_->now());
-      };
       const auto amount = [this](const Verdict& verdict) { return amount_of(verdict.nodes, verdict.slices); };
-      slice_plan_.emplace(*pool_, std::move(members), line_, SlicePlan::Turns{shares, amount, turns_->now()});
+      slice_plan_.emplace(*pool_, std::move(members), line_,
+                          SlicePlan::Turns{turns_->shares(), amount, turns_->now()});
     } else {
       slice_plan_.emplace(*pool_, std::move(members), line_);
     }

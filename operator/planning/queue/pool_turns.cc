@@ -29,6 +29,11 @@ Turn PoolTurns::turn_of(const api::GpuJob& job, std::int64_t ending_seconds) con
   return {std::move(tenant.name), priority, bound, bound > 0 ? ending_seconds : 0};
 }
 
+std::string PoolTurns::tenant_of(const api::GpuJob& job) const {
+  const auto& lease = job.status.lease;
+  return lease && lease->turn ? lease->turn->tenant : book_->tenants().of(job.metadata.ns).name;
+}
+
 void PoolTurns::put_hold(const api::ObjectKey& job, TurnHold hold) {
   const auto& holding = hold.holding;
   if (hold.awaiting) {
@@ -110,9 +115,8 @@ std::vector<Holding> PoolTurns::holdings() {
 TurnPlan& PoolTurns::plan(std::vector<const PoolNode*> nodes, const WaitingLine& line) {
   if (!plan_) {
     const auto free_at = [this](const std::string& node) { return this->free_at(node); };
-    const auto shares = [this](const std::string& tenant) { return book_->share(tenant, now_); };
     plan_.emplace(
-        TurnInput{pool_, std::move(nodes), shares, free_at, now_, first_, [this] { return holdings(); }},
+        TurnInput{pool_, std::move(nodes), shares(), free_at, now_, first_, [this] { return holdings(); }},
         line);
     // Until it has taken its nodes, it keeps its place: there may be another plan before.
     if (!first_ || line.find(*first_) == nullptr || !plan_->granted().contains(*first_))

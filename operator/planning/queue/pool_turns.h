@@ -50,6 +50,12 @@ class PoolTurns {
   base::WallTime now() const { return now_; }
   const TenantBook& book() const { return *book_; }
   TenantBook& book() { return *book_; }
+  // What tenants hold and have used now. This outlives the function.
+  TurnOrder::Shares shares() {
+    return [this](const std::string& tenant) { return book_->share(tenant, now_); };
+  }
+  // The tenant that the lease of the job began with; without one, that of its namespace.
+  std::string tenant_of(const api::GpuJob& job) const;
 
   // ending_seconds: Turn::ending_seconds.
   Turn turn_of(const api::GpuJob& job, std::int64_t ending_seconds) const;

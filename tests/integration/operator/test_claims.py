@@ -57,7 +57,7 @@ class ClaimsTest(TurnCase):
         holds_for("nobody makes room", lambda: higher.status().get("lease") is None, 11)
         self.assertEqual("Running", fixed.phase())
 
-    def test_a_job_that_does_not_end_in_time(self):
+    def test_a_claim_ends_with_the_job_that_made_it(self):
         borrower = self.borrow()
         self.kubelet.dead.update(self.node_names)
         firm = self.submit("firm", namespace=self.other)
