@@ -19,7 +19,7 @@ constexpr std::int64_t kMostDoublings = 5;
 // Jobs that are tried alone. More than one is tried only if nodes of several models, or near ones, are asked.
 constexpr int kMostTriedAlone = 64;
 
-base::Wide cost_of(const Holding& holding) {
+base::Wide cost_of_yield(const Holding& holding) {
   return base::product(holding.amount, kRestartSeconds + holding.lost_seconds);
 }
 
@@ -192,7 +192,7 @@ std::optional<ClaimChoice> YieldChoice::cheapest(const Search& search,
   std::vector<std::pair<base::Wide, std::size_t>> alone;
   for (std::size_t i = 0; i < victims.size(); ++i) {
     if (search.worth[victims[i]] >= search.claimant.missing)
-      alone.emplace_back(cost_of(holdings_[victims[i]]), i);
+      alone.emplace_back(cost_of_yield(holdings_[victims[i]]), i);
   }
   std::ranges::sort(alone);
   int tried = 0;
