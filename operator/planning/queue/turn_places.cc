@@ -11,12 +11,12 @@ namespace gpupool::planning {
 namespace {
 
 constexpr auto kOften = std::chrono::seconds(60);
-constexpr int kPart = 5;  // of the time that is left
 
 bool differs(const std::optional<base::WallTime>& told, const std::optional<base::WallTime>& found,
              base::WallTime now) {
   if (told.has_value() != found.has_value()) return true;
   if (!told) return false;
+  constexpr int kPart = 5;  // of the time that is left
   const auto by = *told < *found ? *found - *told : *told - *found;
   return by > kOften && by * kPart > *told - now;
 }
