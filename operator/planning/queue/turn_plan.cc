@@ -54,7 +54,9 @@ TurnPlan::TurnPlan(const TurnInput& input, const WaitingLine& line)
       nodes_(input.pool, input.nodes),
       order_(*input.pool->spec.queue, line, input.shares, input.now),
       shares_(input.shares),
-      holdings_(input.holdings) {
+      claims_(
+          input.pool, input.holdings, [this](const std::string& tenant) { return share(tenant); },
+          input.now) {
   refused_.reserve(line.groups().size());
   told_ = input.first ? line.find(*input.first) : nullptr;
   if (told_ == nullptr) told_ = first_told(line);
@@ -64,7 +66,7 @@ TurnPlan::TurnPlan(const TurnInput& input, const WaitingLine& line)
   }
   place_first();
   claim_later_ones();
-  yields_.reset();
+  claims_.end();
   holder_.clear();
 }
 

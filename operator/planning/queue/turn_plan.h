@@ -16,6 +16,7 @@
 #include "api/v1alpha1/gpu_pool.h"
 #include "base/clock.h"
 #include "planning/queue/claim_choice.h"
+#include "planning/queue/claim_pass.h"
 #include "planning/queue/node_choice.h"
 #include "planning/queue/turn_order.h"
 #include "planning/queue/verdict.h"
@@ -45,6 +46,8 @@ struct TurnInput {
 class TurnPlan {
  public:
   TurnPlan(const TurnInput& input, const WaitingLine& line);
+  TurnPlan(const TurnPlan&) = delete;
+  TurnPlan& operator=(const TurnPlan&) = delete;
 
   // Returns the answer to a job in the line; nothing if the plan does not contain the job.
   std::optional<Verdict> verdict(const WaitingLine::Entry& entry) const;
@@ -67,7 +70,7 @@ class TurnPlan {
   const std::optional<First>& first() const { return first_; }
 
   // When time alone lets a job claim nodes of others that cannot now; nothing: time alone changes nothing.
-  std::optional<base::WallTime> look_again() const { return look_again_; }
+  std::optional<base::WallTime> look_again() const { return claims_.look_again(); }
 
   // Why jobs get nothing; jobs of one demand get the same answer.
   enum class Cause { kNever, kTurn, kLimit, kRefused };
@@ -103,13 +106,11 @@ class TurnPlan {
   bool claim(const Demand& demand, const api::GpuJob& job, Shape& shape);
   void claim_later_ones();
   bool may_claim(const Demand& demand, const api::GpuJob& job, YieldRule rule);
-  bool has_waited(const Demand& demand, const api::GpuJob& job, YieldRule rule);
   bool claim_by(YieldRule rule, const Demand& demand, const api::GpuJob& job, Shape& shape);
-  Claimable claimable(const Demand& demand, const NodeChoice::Candidates& wanted) const;
+  Claimable claimable(const Demand& demand, const NodeChoice::Candidates& wanted);
   bool ends_in_time_after_claim(const Demand& demand) const;
   void take_claim(YieldRule rule, const Demand& demand, const api::GpuJob& job, const ClaimChoice& choice);
-  void look_again_at(base::WallTime moment);
-  const YieldChoice& yields();
+  const std::unordered_map<std::string_view, std::size_t>& holders();
   TenantBook::Share share(const std::string& tenant) const;
 
   std::shared_ptr<const api::GpuPool> pool_;
@@ -129,15 +130,9 @@ class TurnPlan {
   const WaitingLine::Entry* told_ = nullptr;  // was first in line in the last pass, and has no answer yet
 
   TurnOrder::Shares shares_;
-  std::function<std::vector<Holding>()> holdings_;
-  std::optional<YieldChoice> yields_;
-  std::unordered_map<std::string_view, std::size_t> holder_;  // by node, of yields_
-  base::WallTime all_ended_;                                  // when all could have given back their nodes
-  bool claimed_ = false;
-  std::optional<base::WallTime> look_again_;
+  ClaimPass claims_;
+  std::unordered_map<std::string_view, std::size_t> holder_;         // by node: who may yield
   std::vector<std::pair<const Demand*, const api::GpuJob*>> later_;  // may claim when the first has an answer
-  using Question = std::tuple<std::string, YieldRule, std::int64_t, MilliGpus>;
-  std::map<Question, YieldChoice::Outlook> outlooks_;
   std::set<std::tuple<const Shape*, std::string, YieldRule, std::int64_t, bool>> cannot_;  // claim
 };
 

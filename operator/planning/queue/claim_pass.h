@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "api/v1alpha1/gpu_pool.h"
+#include "base/clock.h"
+#include "planning/queue/claim_choice.h"
+#include "planning/queue/verdict.h"
+#include "planning/queue/waiting_line.h"
+
+namespace gpupool::planning {
+
+// The claims of one pass over the queue of a pool with spec.queue: which jobs may claim now what others hold,
+// and what a claim says. At most one is made in a pass. Pure; not thread-safe.
+class ClaimPass {
+ public:
+  // holdings: who holds nodes; called at most once, and only if a job could claim. Empty: nobody can.
+  // shares: with what jobs got in this pass.
+  ClaimPass(std::shared_ptr<const api::GpuPool> pool, std::function<std::vector<Holding>()> holdings,
+            YieldChoice::Shares shares, base::WallTime now)
+      : pool_(std::move(pool)), holdings_(std::move(holdings)), shares_(std::move(shares)), now_(now) {}
+
+  static constexpr YieldRule kRules[] = {YieldRule::kGuarantee, YieldRule::kPriority, YieldRule::kShare};
+
+  bool open() const { return !claimed_ && holdings_; }
+  bool allows(YieldRule rule) const;  // the pool does
+  // Whether the job may claim by the rule now: it has waited long enough, and there are jobs that may yield
+  // to it. least: what it takes at least. own: of its tenant.
+  bool may_claim(YieldRule rule, const Turn& turn, const api::GpuJob& job, MilliGpus least,
+                 const TenantBook::Share& own);
+  const YieldChoice& yields();
+  // When all jobs that may yield could have given back what they hold. REQUIRES: yields() was called.
+  base::WallTime all_ended() const { return all_ended_; }
+  // Makes the claim. The verdict has no nodes yet.
+  Verdict take(YieldRule rule, const std::string& tenant, const ClaimChoice& choice);
+  // When time alone lets a job claim that cannot now; nothing: time alone changes nothing.
+  std::optional<base::WallTime> look_again() const { return look_again_; }
+  // What is no longer needed when the pass has ended.
+  void end();
+
+ private:
+  void look_again_at(base::WallTime moment);
+
+  std::shared_ptr<const api::GpuPool> pool_;
+  std::function<std::vector<Holding>()> holdings_;
+  YieldChoice::Shares shares_;
+  base::WallTime now_;
+  std::optional<YieldChoice> yields_;
+  base::WallTime all_ended_;
+  bool claimed_ = false;
+  std::optional<base::WallTime> look_again_;
+  using Question = std::tuple<std::string, YieldRule, std::int64_t, MilliGpus>;
+  std::map<Question, YieldChoice::Outlook> outlooks_;
+};
+
+}  // namespace gpupool::planning
