@@ -60,7 +60,7 @@ class PoolQueue final : public Ticket::Issuer {
   // REQUIRES: set once, before the manager starts.
   void on_notify(std::function<void(const api::ObjectKey&)> handler) { on_notify_ = std::move(handler); }
 
-  // How long until time alone lets a job claim nodes of others (TurnPlan::look_again): call notify() then.
+  // How long until time alone lets a job claim nodes of others (PoolState::look_again): call notify() then.
   std::optional<base::Duration> until_claims(const std::string& pool);
 
   // Returns nothing if there is no such pool.
@@ -123,8 +123,8 @@ class PoolQueue final : public Ticket::Issuer {
       GPUPOOL_REQUIRES(mutex_);
   planning::PoolState::Describe describer(const planning::PoolState& state) GPUPOOL_REQUIRES(mutex_);
   // What workers of leases and grants request on the node, besides slices.
-  planning::Resources requested_on(const api::Node& node, const std::string& resource)
-      GPUPOOL_REQUIRES(mutex_);
+  planning::Resources requested_on(const api::Node& node, const std::string& resource,
+                                   const planning::PoolState::Leaving& leaving) GPUPOOL_REQUIRES(mutex_);
   // Jobs with a lease, and those that were granted nodes.
   std::vector<planning::Holder> holders_of(const planning::PoolState& state) GPUPOOL_REQUIRES(mutex_);
   // Of a sharing pool.

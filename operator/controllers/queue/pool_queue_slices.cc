@@ -6,12 +6,13 @@
 
 namespace gpupool::controllers {
 
-planning::Resources PoolQueue::requested_on(const api::Node& node, const std::string& resource) {
+planning::Resources PoolQueue::requested_on(const api::Node& node, const std::string& resource,
+                                            const planning::PoolState::Leaving& leaving) {
   planning::Resources sum;
   const auto add = [&](const api::ObjectKey& key,
                        const std::vector<api::NodeRef>& refs) GPUPOOL_REQUIRES(mutex_) {
     const auto job = jobs_.find(key);
-    if (job == jobs_.end()) return;
+    if (job == jobs_.end() || leaving.contains((*job)->metadata.uid)) return;
     for (const auto& ref : refs) {
       if (ref.name != node.metadata.name || ref.uid != node.metadata.uid) continue;
       auto known = requests_.find(key);  // templates are parsed once
@@ -35,16 +36,18 @@ planning::Resources PoolQueue::requested_on(const api::Node& node, const std::st
 }
 
 planning::PoolState::Describe PoolQueue::describer(const planning::PoolState& state) {
-  return [this, &pool = *state.pool()](const planning::Member& member) GPUPOOL_REQUIRES(mutex_) {
+  return [this, &pool = *state.pool()](const planning::Member& member,
+                                       const planning::PoolState::Leaving& leaving) GPUPOOL_REQUIRES(mutex_) {
     const auto& name = member.described.name;
     std::vector<std::shared_ptr<const api::GpuJob>> sharers;
     if (const auto here = sharers_.find(name); here != sharers_.end()) {
       // The state in jobs_, not in the cache: a lease that is being written now still counts as a grant.
       for (const auto& key : here->second) {
-        if (const auto job = jobs_.find(key); job != jobs_.end()) sharers.push_back(*job);
+        const auto job = jobs_.find(key);
+        if (job != jobs_.end() && !leaving.contains((*job)->metadata.uid)) sharers.push_back(*job);
       }
     }
-    auto occupants = slices_.occupants({member.node}, sharers, granted_);
+    auto occupants = slices_.occupants({member.node}, sharers, granted_, leaving);
     const auto& resource = pool.spec.worker_resource();
     planning::SharedNode node;
     if (pool.spec.rents_gpus()) {
@@ -58,7 +61,7 @@ planning::PoolState::Describe PoolQueue::describer(const planning::PoolState& st
       planning::subtract(node.node, foreign_share(caches_, name, ""));  // the GPUs are in the report
     }
     node.node.object = member.node;
-    node.requested = requested_on(*member.node, resource);
+    node.requested = requested_on(*member.node, resource, leaving);
     node.node.leased = member.holders.whole > 0;
     return node;
   };

@@ -29,7 +29,7 @@ void PoolQueue::open_pool(const std::shared_ptr<const api::GpuPool>& pool) {
              std::make_unique<planning::TenantBook>(*queue, stored ? *stored : api::QueueStatus(), now)};
   }
   const auto state = pools_.try_emplace(name, pool, known.book.get()).first;
-  state->second.turns()->advance(now);
+  state->second.advance(now);
 }
 
 // Forgets the books of pools that are gone, or have no spec.queue any more.
@@ -54,15 +54,12 @@ void PoolQueue::settle_holds() {
 std::optional<base::Duration> PoolQueue::until_claims(const std::string& pool) {
   const base::MutexLock lock(mutex_);
   auto* const state = find(pool);
-  const auto* plan = state != nullptr && state->turns() != nullptr ? state->turns()->plan() : nullptr;
-  const auto at = plan == nullptr ? std::nullopt : plan->look_again();
+  const auto at = state == nullptr ? std::nullopt : state->look_again();
   if (!at) return std::nullopt;
   return std::max(base::Duration::zero(), std::chrono::duration_cast<base::Duration>(*at - clock_.wall()));
 }
 
-void PoolQueue::advance(planning::PoolState& state) {
-  if (auto* turns = state.turns()) turns->advance(clock_.wall());
-}
+void PoolQueue::advance(planning::PoolState& state) { state.advance(clock_.wall()); }
 
 namespace {
 
@@ -82,7 +79,8 @@ void describe_work(const api::GpuJob& job, const api::GpuPool& pool, const plann
   const bool runs = job.status.phase == api::phase::kRunning && !job.metadata.deleting() &&
                     !job.spec.suspend && lease.state == api::lease_state::kRunning && running != nullptr &&
                     running->status == "True" && running->last_transition_time;
-  holding.may_yield = runs && !lease.shared() && job.spec.preemptible.value_or(holding.saves);
+  holding.may_yield =
+      runs && lease.shared() == pool.spec.sharing.has_value() && job.spec.preemptible.value_or(holding.saves);
   if (!holding.may_yield) return;
   holding.running_since = *running->last_transition_time;
   const auto seconds_since = [&](const base::WallTime& begin) {
@@ -119,8 +117,13 @@ void PoolQueue::put_hold(planning::PoolState& state, const api::GpuJob& job,
   holding.held_since = holds && job.status.lease->held_since ? *job.status.lease->held_since : turns.now();
   hold.until = planning::latest_end(job, *state.pool(), turns.now());
   hold.awaiting = holds ? planning::awaits_others(job.status) : granted->claim.has_value();
+  if (hold.awaiting && !holds) {
+    hold.awaits = granted->claim->awaits;
+  } else if (hold.awaiting && job.status.lease->turn) {
+    hold.awaits = job.status.lease->turn->awaits;
+  }
   if (!hold.awaiting && holds) describe_work(job, *state.pool(), turns, hold);
-  turns.put_hold(key, std::move(hold));
+  state.put_hold(key, std::move(hold));
 }
 
 planning::Turn PoolQueue::turn_of(planning::PoolState& state, const api::GpuJob& job) {

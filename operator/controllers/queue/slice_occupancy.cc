@@ -32,12 +32,13 @@ bool has_sharers(const Caches& caches, const api::Node& node) {
                      [&](const auto& job) { return shares(*job) && names(job->status.lease->nodes, node); });
 }
 
-void SliceOccupancy::add_pods(const std::string& node, planning::Occupants& occupants, Bound& bound) const {
+void SliceOccupancy::add_pods(const std::string& node, const std::set<std::string>& leaving,
+                              planning::Occupants& occupants, Bound& bound) const {
   for (const auto& pod : caches_.pods.store().by_index(kByNode, node)) {
     const auto slices = planning::slices_of(*pod);
     if (slices == 0 || caches_.job_of(*pod) == nullptr) continue;
     const auto& metadata = pod->metadata;
-    if (planning::has_ended(*pod)) {
+    if (planning::has_ended(*pod) || leaving.contains(metadata.label(api::kJobUidLabel))) {
       occupants.ended.insert({metadata.ns, metadata.name});
     } else {
       occupants.pods.push_back({metadata.ns, metadata.name, slices});
@@ -51,13 +52,14 @@ void SliceOccupancy::add_pods(const std::string& node, planning::Occupants& occu
 
 std::map<std::string, planning::Occupants> SliceOccupancy::occupants(
     const std::vector<std::shared_ptr<const api::Node>>& nodes,
-    const std::vector<std::shared_ptr<const api::GpuJob>>& sharers, const Grants& grants) const {
+    const std::vector<std::shared_ptr<const api::GpuJob>>& sharers, const Grants& grants,
+    const std::set<std::string>& leaving) const {
   std::map<std::string, planning::Occupants> all;
   std::map<std::string, std::string> uids;
   Bound bound;
   for (const auto& node : nodes) {
     uids[node->metadata.name] = node->metadata.uid;
-    add_pods(node->metadata.name, all[node->metadata.name], bound);
+    add_pods(node->metadata.name, leaving, all[node->metadata.name], bound);
   }
   const auto reserve = [&](const std::vector<api::NodeRef>& refs, const std::string& job,
                            std::int64_t slices) {

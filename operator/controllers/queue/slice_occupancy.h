@@ -25,10 +25,11 @@ class SliceOccupancy {
   explicit SliceOccupancy(const Caches& caches) : caches_(caches) {}
 
   // Returns the occupants of each of these nodes, by name. sharers: all jobs with a lease of slices there;
-  // their grants are not counted again.
+  // their grants are not counted again. leaving: UIDs of jobs whose pods count as ended.
   std::map<std::string, planning::Occupants> occupants(
       const std::vector<std::shared_ptr<const api::Node>>& nodes,
-      const std::vector<std::shared_ptr<const api::GpuJob>>& sharers, const Grants& grants) const;
+      const std::vector<std::shared_ptr<const api::GpuJob>>& sharers, const Grants& grants,
+      const std::set<std::string>& leaving = {}) const;
 
   // Remembers a worker pod that is gone until the next report of its node, because the last report may still
   // show it.
@@ -40,7 +41,8 @@ class SliceOccupancy {
   using PodName = std::pair<std::string, std::string>;                        // namespace, name
   using Bound = std::map<std::pair<std::string, std::string>, std::int64_t>;  // node, job's UID -> workers
 
-  void add_pods(const std::string& node, planning::Occupants& occupants, Bound& bound) const;
+  void add_pods(const std::string& node, const std::set<std::string>& leaving, planning::Occupants& occupants,
+                Bound& bound) const;
 
   const Caches& caches_;
   mutable base::Mutex mutex_;

@@ -7,6 +7,7 @@
 #include "api/v1alpha1/last_lines.h"
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
+#include "planning/job/active_time.h"
 #include "planning/job/job_status.h"
 #include "planning/job/line_entry.h"
 #include "planning/workers/child.h"
@@ -80,11 +81,19 @@ void show_nodes(const api::GpuJob& job, api::GpuJobStatus& status) {
   status.master = master_address(job, status.lease->id);
 }
 
-Step begin_taking(const Observation& seen, api::GpuJobStatus status) {
+// Nothing is written on shared nodes: this status write is the reservation.
+Step begin_hold(const Observation& seen, api::GpuJobStatus status) {
+  status.lease->held_since = seen.now;
+  set_turn(status, {});
   show_nodes(seen.job, status);
-  const auto text = "taking " + status.node_names;
-  return advance(seen, std::move(status), state::kTaking, phase::kStarting, {reason::kTakingNodes, text},
-                 std::nullopt);
+  const auto nodes = status.node_names;
+  if (!status.lease->shared()) {
+    return advance(seen, std::move(status), state::kTaking, phase::kStarting,
+                   {reason::kTakingNodes, "taking " + nodes}, std::nullopt);
+  }
+  start_clock(status, seen.now);
+  return advance(seen, std::move(status), state::kHeld, phase::kStarting,
+                 {reason::kStartingWorkers, "starting workers on " + nodes}, std::nullopt);
 }
 
 Step release(const Observation& seen, const std::string& outcome, const api::Problem& why, bool warning) {

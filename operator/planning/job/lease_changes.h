@@ -27,8 +27,9 @@ Step advance(const Observation& seen, api::GpuJobStatus status, const std::strin
              const std::string& phase, const api::Problem& why, std::optional<Note> note);
 // Sets what people see of the nodes of the lease.
 void show_nodes(const api::GpuJob& job, api::GpuJobStatus& status);
-// Returns the status write that begins Taking. REQUIRES: status.lease has the nodes.
-Step begin_taking(const Observation& seen, api::GpuJobStatus status);
+// Returns the status write that begins to hold the nodes of the lease: slices are reserved by it, whole nodes
+// are taken next. REQUIRES: status.lease has the nodes.
+Step begin_hold(const Observation& seen, api::GpuJobStatus status);
 // Ends a lease without workers if the job is suspended, its spec has changed or is invalid, or its pool is
 // gone. enforce_deadline ends any lease whose deadline has passed.
 std::optional<Step> interrupt_before_workers(const Observation& seen);

@@ -46,16 +46,21 @@ bool names(const api::Lease& lease, const api::NodeRef& ref) {
                              [&](const auto& node) { return node.name == ref.name && node.uid == ref.uid; });
 }
 
-// The jobs that still hold nodes of the lease, or had them before; their processes may still run there.
+// The jobs that still hold nodes of the lease, or had them before; their processes may still run there. Of
+// slices, those that make room: others on the same nodes run on.
 std::set<std::string> holders_of_nodes(const Observation& seen) {
+  const auto& lease = *seen.job.status.lease;
   std::set<std::string> found;
-  for (const auto& ref : seen.job.status.lease->nodes) {
+  for (const auto& ref : lease.nodes) {
     for (const auto& holder : seen.holders(ref.name)) {
-      if (holder->metadata.uid != seen.job.metadata.uid && !awaits_others(holder->status))
+      const auto& uid = holder->metadata.uid;
+      if (uid == seen.job.metadata.uid || awaits_others(holder->status)) continue;
+      if (!lease.shared() ||
+          (lease.turn && std::ranges::find(lease.turn->awaits, uid) != lease.turn->awaits.end()))
         found.insert(holder->metadata.key().to_string());
     }
     const auto node = seen.node(ref.name);
-    if (node == nullptr) continue;
+    if (node == nullptr || lease.shared()) continue;
     const auto mark = api::parse_lease_value(lease_taint(*node));
     if (mark && mark->job_uid != seen.job.metadata.uid) found.insert(node->metadata.annotation(api::kLease));
   }
@@ -95,9 +100,7 @@ Step plan_awaiting(const Observation& seen) {
     auto status = job.status;
     status.lease->turn->awaits.clear();
     status.lease->turn->awaits_until.reset();
-    status.lease->held_since = seen.now;
-    set_turn(status, {});
-    return begin_taking(seen, std::move(status));
+    return begin_hold(seen, std::move(status));
   }
   const auto until = lease.turn ? lease.turn->awaits_until : std::nullopt;
   if (until && *until > seen.now)
@@ -108,7 +111,7 @@ Step plan_awaiting(const Observation& seen) {
 std::optional<Step> make_room(const Observation& seen) {
   const auto& job = seen.job;
   const auto& lease = *job.status.lease;
-  if (!lease.turn || lease.shared()) return std::nullopt;
+  if (!lease.turn) return std::nullopt;
   for (const auto& ref : lease.nodes) {
     for (const auto& other : seen.holders(ref.name)) {
       if (other->metadata.uid == job.metadata.uid || !awaits_others(other->status) ||

@@ -117,15 +117,7 @@ Step take(const Observation& seen, const Verdict& verdict) {
   status.gpus = requested_gpus(job.spec);
   status.workers = {};
   if (verdict.claim) return begin_claim(seen, std::move(status), verdict);
-  status.lease->held_since = seen.now;
-  set_turn(status, {});
-  if (verdict.slices == 0) return begin_taking(seen, std::move(status));
-  show_nodes(job, status);
-  const auto nodes = status.node_names;
-  // Nothing is written on shared nodes: this status write is the reservation.
-  start_clock(status, seen.now);
-  return advance(seen, std::move(status), api::lease_state::kHeld, phase::kStarting,
-                 {reason::kStartingWorkers, "starting workers on " + nodes}, std::nullopt);
+  return begin_hold(seen, std::move(status));
 }
 
 // A suspended job does what it was asked to do, also if it could not run: nobody has to act before it is

@@ -47,7 +47,7 @@ std::string who_yields(const std::vector<Holding>& holdings, const std::vector<s
 }  // namespace
 
 bool ClaimPass::allows(YieldRule rule) const {
-  const auto spec = rules(*pool_);
+  const auto spec = rules(pool_);
   if (rule == YieldRule::kGuarantee) return spec.to_guarantee;
   return rule == YieldRule::kPriority ? spec.to_priority : spec.to_share;
 }
@@ -58,7 +58,7 @@ void ClaimPass::look_again_at(base::WallTime moment) {
 
 const YieldChoice& ClaimPass::yields() {
   if (yields_) return *yields_;
-  yields_.emplace(rules(*pool_), holdings_(), shares_, now_);
+  yields_.emplace(rules(pool_), holdings_(), shares_, now_);
   auto longest = seconds(0);
   for (const auto& holding : yields_->holdings()) {
     if (holding.may_yield) longest = std::max(longest, seconds(holding.ending_seconds));
@@ -78,7 +78,7 @@ bool ClaimPass::may_claim(YieldRule rule, const Turn& turn, const api::GpuJob& j
   if (is_new) outlook = yields().outlook({turn.tenant, turn.priority, 0, least}, rule);
   if (by_share && yields().any_uncovered()) look_again_at(now_ + kSharesChange);
   if (!outlook.now && !outlook.next) return false;
-  const auto patience = by_share ? seconds(rules(*pool_).patience_seconds) : kPatience;
+  const auto patience = by_share ? seconds(rules(pool_).patience_seconds) : kPatience;
   const auto since = job.metadata.creation_timestamp.value_or(now_);
   if (now_ - since < patience) {
     look_again_at(since + patience);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -22,11 +21,11 @@ namespace gpupool::planning {
 // and what a claim says. At most one is made in a pass. Pure; not thread-safe.
 class ClaimPass {
  public:
-  // holdings: who holds nodes; called at most once, and only if a job could claim. Empty: nobody can.
-  // shares: with what jobs got in this pass.
-  ClaimPass(std::shared_ptr<const api::GpuPool> pool, std::function<std::vector<Holding>()> holdings,
+  // pool: outlives this. holdings: who holds nodes; called at most once, and only if a job could claim.
+  // Empty: nobody can. shares: with what jobs got in this pass.
+  ClaimPass(const api::GpuPool& pool, std::function<std::vector<Holding>()> holdings,
             YieldChoice::Shares shares, base::WallTime now)
-      : pool_(std::move(pool)), holdings_(std::move(holdings)), shares_(std::move(shares)), now_(now) {}
+      : pool_(pool), holdings_(std::move(holdings)), shares_(std::move(shares)), now_(now) {}
 
   static constexpr YieldRule kRules[] = {YieldRule::kGuarantee, YieldRule::kPriority, YieldRule::kShare};
 
@@ -49,7 +48,7 @@ class ClaimPass {
  private:
   void look_again_at(base::WallTime moment);
 
-  std::shared_ptr<const api::GpuPool> pool_;
+  const api::GpuPool& pool_;
   std::function<std::vector<Holding>()> holdings_;
   YieldChoice::Shares shares_;
   base::WallTime now_;

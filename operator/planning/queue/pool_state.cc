@@ -40,6 +40,22 @@ PoolState::PoolState(std::shared_ptr<const api::GpuPool> pool, TenantBook* book)
   if (book != nullptr) turns_.emplace(pool_, *book);
 }
 
+void PoolState::advance(base::WallTime now) {
+  if (!turns_) return;
+  turns_->advance(now);
+  if (slice_plan_ && slice_plan_->look_again() && *slice_plan_->look_again() <= now) slice_plan_.reset();
+}
+
+std::optional<base::WallTime> PoolState::look_again() const {
+  if (slice_plan_) return slice_plan_->look_again();
+  const auto* plan = turns_ ? turns_->plan() : nullptr;
+  return plan == nullptr ? std::nullopt : plan->look_again();
+}
+
+void PoolState::put_hold(const api::ObjectKey& job, TurnHold hold) {
+  if (turns_->put_hold(job, std::move(hold))) slice_plan_.reset();
+}
+
 void PoolState::forget_plan() {
   plan_.reset();
   if (turns_) turns_->forget_plan();
@@ -170,7 +186,7 @@ void PoolState::touch(const std::string& node) {
 
 const std::map<std::string, SharedNode>& PoolState::shared(const Describe& describe) {
   for (const auto& name : touched_) {
-    auto now = describe(members_.at(name));
+    auto now = describe(members_.at(name), {});
     const auto known = shared_.find(name);
     if (known != shared_.end() && known->second == now) {
       known->second.node.object = std::move(now.node.object);  // its labels are the same
@@ -191,8 +207,12 @@ const PoolState::Verdicts& PoolState::slices(const Describe& describe) {
     for (const auto& [name, node] : nodes) members.push_back(node);
     if (turns_) {
       const auto amount = [this](const Verdict& verdict) { return amount_of(verdict.nodes, verdict.slices); };
+      const auto without = [&](const std::string& node, const Leaving& leaving) {
+        return describe(members_.at(node), leaving);
+      };
+      const auto holdings = [this] { return turns_->holdings(); };
       slice_plan_.emplace(*pool_, std::move(members), line_,
-                          SlicePlan::Turns{turns_->shares(), amount, turns_->now()});
+                          SliceTurnInput{turns_->shares(), amount, turns_->now(), holdings, without});
     } else {
       slice_plan_.emplace(*pool_, std::move(members), line_);
     }

@@ -42,8 +42,9 @@ struct Member {
 class PoolState {
  public:
   using Job = WaitingLine::Job;
-  // Returns the description of a member. Called only for members that are stale.
-  using Describe = std::function<SharedNode(const Member&)>;
+  // Returns the description of a member, without what the jobs with the UIDs `leaving` have there.
+  using Leaving = std::set<std::string>;
+  using Describe = std::function<SharedNode(const Member&, const Leaving& leaving)>;
 
   // book: with spec.queue of the pool, else null; outlives this.
   explicit PoolState(std::shared_ptr<const api::GpuPool> pool, TenantBook* book = nullptr);
@@ -63,7 +64,14 @@ class PoolState {
   const std::map<std::string, Member>& members() const { return members_; }
   Members membership() const;
 
-  // Null without spec.queue. Set its time (PoolTurns::advance) before questions.
+  // Sets the time of a pool with spec.queue. REQUIRED before questions.
+  void advance(base::WallTime now);
+  // When time alone lets a job claim what it cannot now, by the plan; nothing: time alone changes nothing.
+  std::optional<base::WallTime> look_again() const;
+  // REQUIRES: turns().
+  void put_hold(const api::ObjectKey& job, TurnHold hold);
+
+  // Null without spec.queue.
   PoolTurns* turns() { return turns_ ? &*turns_ : nullptr; }
   const PoolTurns* turns() const { return turns_ ? &*turns_ : nullptr; }
   // What this many slices per worker, or whole nodes if 0, of these nodes count. REQUIRES: turns().

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
+#include <string_view>
 
 #include "planning/tenants/bound_class.h"
 
@@ -34,7 +36,7 @@ std::string PoolTurns::tenant_of(const api::GpuJob& job) const {
   return lease && lease->turn ? lease->turn->tenant : book_->tenants().of(job.metadata.ns).name;
 }
 
-void PoolTurns::put_hold(const api::ObjectKey& job, TurnHold hold) {
+bool PoolTurns::put_hold(const api::ObjectKey& job, TurnHold hold) {
   const auto& holding = hold.holding;
   if (hold.awaiting) {
     book_->claim(job, holding.tenant, holding.amount, now_);
@@ -44,10 +46,12 @@ void PoolTurns::put_hold(const api::ObjectKey& job, TurnHold hold) {
   hold.holding.job = job;
   hold.put_at = now_;
   auto& known = held_[job];
-  if (plan_ && changes_claims(known.holding, hold.holding)) plan_.reset();
+  const bool others_may_claim = changes_claims(known.holding, hold.holding);
+  if (others_may_claim) plan_.reset();
   forget_holder(known);
   known = std::move(hold);
   for (const auto& node : known.holding.nodes) holders_[node].push_back(&known);
+  return others_may_claim;
 }
 
 void PoolTurns::remove_hold(const api::ObjectKey& job) {
@@ -97,14 +101,14 @@ void PoolTurns::cover(std::vector<Holding>& all) {
 }
 
 std::vector<Holding> PoolTurns::holdings() {
+  std::set<std::string_view> yielding;
+  for (const auto& [job, hold] : held_) yielding.insert(hold.awaits.begin(), hold.awaits.end());
   std::vector<Holding> all;
   all.reserve(held_.size());
   for (const auto& [job, hold] : held_) {
     auto& each = all.emplace_back(hold.holding);
     each.covered = false;
-    const bool claimed = std::ranges::any_of(
-        each.nodes, [&](const std::string& node) { return holders_.at(node).size() > 1; });
-    each.may_yield = each.may_yield && !hold.awaiting && !claimed;
+    each.may_yield = each.may_yield && !hold.awaiting && !yielding.contains(each.uid);
     const auto since = std::chrono::floor<std::chrono::seconds>(now_ - hold.put_at).count();
     each.lost_seconds = std::min(each.lost_seconds + std::max<std::int64_t>(0, since), hold.lost_at_most);
   }

@@ -25,9 +25,10 @@ namespace gpupool::planning {
 
 // What a job holds in a pool with spec.queue. Fields of Holding that are left out: it makes room for nobody.
 struct TurnHold {
-  Holding holding;                      // `covered` is computed
-  std::optional<base::WallTime> until;  // it has given all back by then; nothing: not known
-  bool awaiting = false;                // a claim: other jobs have not given back its nodes yet
+  Holding holding;                       // `covered` is computed
+  std::optional<base::WallTime> until;   // it has given all back by then; nothing: not known
+  bool awaiting = false;                 // a claim: other jobs have not given back its nodes yet
+  std::vector<std::string> awaits = {};  // their UIDs
   // holding.lost_seconds is what a stop would cost when this is put. From then on it grows with time to this.
   std::int64_t lost_at_most = std::numeric_limits<std::int64_t>::max();
   base::WallTime put_at = {};  // set by PoolTurns
@@ -60,8 +61,12 @@ class PoolTurns {
   // ending_seconds: Turn::ending_seconds.
   Turn turn_of(const api::GpuJob& job, std::int64_t ending_seconds) const;
 
-  void put_hold(const api::ObjectKey& job, TurnHold hold);
+  // Returns whether others may claim now what they could not before.
+  bool put_hold(const api::ObjectKey& job, TurnHold hold);
   void remove_hold(const api::ObjectKey& job);
+
+  // What jobs hold now.
+  std::vector<Holding> holdings();
 
   TurnPlan* plan() { return plan_ ? &*plan_ : nullptr; }
   const TurnPlan* plan() const { return plan_ ? &*plan_ : nullptr; }
@@ -85,7 +90,6 @@ class PoolTurns {
  private:
   void forget_holder(const TurnHold& hold);
   std::optional<base::WallTime> free_at(const std::string& node) const;
-  std::vector<Holding> holdings();
   void cover(std::vector<Holding>& all);
 
   std::shared_ptr<const api::GpuPool> pool_;

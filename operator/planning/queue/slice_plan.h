@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
-#include "planning/queue/turn_order.h"
+#include "planning/queue/slice_turns.h"
 #include "planning/queue/verdict.h"
 #include "planning/queue/waiting_line.h"
 #include "planning/slices/shared_node.h"
@@ -26,15 +26,9 @@ class SlicePlan {
  public:
   // REQUIRES: the pool outlives the plan.
   SlicePlan(const api::GpuPool& pool, std::vector<SharedNode> nodes, const WaitingLine& line);
-  // Of a pool with spec.queue: the tenants take turns (TurnOrder), and slices are kept for the first that has
-  // to wait alone. amount: what a verdict counts.
-  struct Turns {
-    TurnOrder::Shares shares;
-    std::function<MilliGpus(const Verdict& verdict)> amount;
-    base::WallTime now;
-  };
+  // Of a pool with spec.queue.
   SlicePlan(const api::GpuPool& pool, std::vector<SharedNode> nodes, const WaitingLine& line,
-            const Turns& turns);
+            const SliceTurnInput& turns);
   ~SlicePlan();
   SlicePlan(const SlicePlan&) = delete;
   SlicePlan& operator=(const SlicePlan&) = delete;
@@ -50,12 +44,15 @@ class SlicePlan {
   bool leave(const QueuePosition& position);
 
   const std::map<api::ObjectKey, Verdict>& verdicts() const { return verdicts_; }
+  // As TurnPlan::look_again().
+  std::optional<base::WallTime> look_again() const { return look_again_; }
 
  private:
   bool by_turns_ = false;
   std::unique_ptr<SlicePass> pass_;
   std::map<api::ObjectKey, Verdict> verdicts_;
   std::set<QueuePosition> positions_;
+  std::optional<base::WallTime> look_again_;
 };
 
 }  // namespace gpupool::planning

@@ -55,7 +55,7 @@ TurnPlan::TurnPlan(const TurnInput& input, const WaitingLine& line)
       order_(*input.pool->spec.queue, line, input.shares, input.now),
       shares_(input.shares),
       claims_(
-          input.pool, input.holdings, [this](const std::string& tenant) { return share(tenant); },
+          *input.pool, input.holdings, [this](const std::string& tenant) { return share(tenant); },
           input.now) {
   refused_.reserve(line.groups().size());
   told_ = input.first ? line.find(*input.first) : nullptr;

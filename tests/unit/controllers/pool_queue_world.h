@@ -39,6 +39,7 @@ class PoolQueueWorld : ServerAndCaches {
     if (caches_.gpu_nodes.store().get({"", pod.spec.node_name}) != nullptr) gone_.push_back(pod);
     caches_.pods.remove(pod.metadata.key());
   }
+  void put(api::StatefulSet set) { caches_.stateful_sets.apply(std::move(set)); }
   void put(const api::ForeignPod& pod) {
     foreign_.insert_or_assign(pod.metadata.uid, pod);
     caches_.foreign_pods.apply(pod);
@@ -66,6 +67,8 @@ class PoolQueueWorld : ServerAndCaches {
   }
   planning::Verdict ask(const std::string& name) { return ask(*job(name)); }
   void end(const std::string& name) { tickets_.erase({"ns", name}); }
+  // The job does not take what it was given.
+  void discard(const api::GpuJob& job) { tickets_.erase(job.metadata.key()); }
 
   // Like a reconcile: writes the grant into the status before the ticket ends.
   planning::Verdict take(const std::string& name) {
@@ -130,6 +133,7 @@ class PoolQueueWorld : ServerAndCaches {
     return names_of([](const api::GpuJob& job) { return planning::holds_nodes(job.status); });
   }
   controllers::PoolQueue& queue() { return queue_; }
+  ManualClock& clock() { return clock_; }
 
  private:
   template <class Which>

@@ -17,7 +17,7 @@ TurnWorld::TurnWorld(api::PoolQueueSpec queue, std::size_t nodes, std::int64_t g
   pool_ = share(std::move(pool));
   book_ = std::make_unique<planning::TenantBook>(*pool_->spec.queue, api::QueueStatus(), at(0));
   state_ = std::make_unique<planning::PoolState>(pool_, book_.get());
-  state_->turns()->advance(at(0));
+  state_->advance(at(0));
   for (std::size_t i = 0; i < nodes; ++i) {
     const auto name = "n" + std::to_string(100 + i);
     auto node = share(make_node(name, gpus));
@@ -140,8 +140,9 @@ void TurnWorld::put_hold(const std::string& name) {
   holding.held_since = at(held.since);
   holding.ending_seconds = ending_seconds;
   hold.awaiting = !held.awaits.empty();
+  for (const auto& other : held.awaits) hold.awaits.push_back(held_.at(other).uid);
   hold.until = planning::latest_end(leased, *pool_, at(now_));
-  state_->turns()->put_hold(held.key, std::move(hold));
+  state_->put_hold(held.key, std::move(hold));
 }
 
 // Gives back the nodes; who waits for it may have them all now.
@@ -196,9 +197,8 @@ std::optional<std::int64_t> TurnWorld::next_change() const {
     note(held.ends);
     if (held.yields_at > 0) note(held.yields_at);
   }
-  const auto* plan = state_->turns()->plan();
-  if (plan != nullptr && plan->look_again())
-    note(std::chrono::ceil<std::chrono::seconds>(*plan->look_again() - at(0)).count());
+  if (const auto again = state_->look_again())
+    note(std::chrono::ceil<std::chrono::seconds>(*again - at(0)).count());
   return next;
 }
 
@@ -206,7 +206,7 @@ void TurnWorld::advance(std::int64_t seconds) {
   const auto until = now_ + seconds;
   for (auto next = next_change(); next && *next <= until; next = next_change()) {
     now_ = std::max(now_, *next);
-    state_->turns()->advance(at(now_));
+    state_->advance(at(now_));
     for (const auto& [name, held] : std::map(held_)) {
       const auto known = held_.find(name);
       if (known == held_.end() || !known->second.awaits.empty()) continue;
@@ -219,7 +219,7 @@ void TurnWorld::advance(std::int64_t seconds) {
     decide();
   }
   now_ = until;
-  state_->turns()->advance(at(now_));
+  state_->advance(at(now_));
 }
 
 std::vector<std::string> TurnWorld::nodes_of(const std::string& name) const { return held_.at(name).nodes; }
