@@ -5,8 +5,8 @@ from bench.fair.checks import checks
 from bench.fair.table import play
 from bench.suite.results import Results
 
-CHECKED = "reference"
-POLICIES = ["fifo", "kueue-like", "slurm-like", CHECKED, "gpupool"]
+CHECKED = "gpupool"
+POLICIES = ["fifo", "kueue-like", "slurm-like", CHECKED]
 FIGURES = {"mean completion": "h", "gang wait p99": "h", "Jain": "", "preemptions": "", "preemptions of one job": "",
            "lost": "%", "broken promises": "", "pass p99": "ms"}
 SMOKE = ["--gpus", 88, "--days", 10]

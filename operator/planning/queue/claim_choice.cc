@@ -15,7 +15,7 @@ namespace {
 // What each restart costs, in seconds of all its GPUs.
 constexpr std::int64_t kRestartSeconds = 120;
 // After so many yields the guard grows no more.
-constexpr std::int64_t kMostDoublings = 5;
+constexpr std::int64_t kMostDoublings = 8;
 // Jobs that are tried alone. More than one is tried only if nodes of several models, or near ones, are asked.
 constexpr int kMostTriedAlone = 64;
 

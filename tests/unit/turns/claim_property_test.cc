@@ -128,7 +128,7 @@ void check_claim(TurnWorld& world, const api::PoolQueueSpec& spec, const TurnWor
       RC_ASSERT(free + freed - static_cast<std::int64_t>(held.nodes.size()) < claimed);
     RC_ASSERT(held.awaits.empty() && held.yields_at == 0);
     RC_ASSERT(held.job.saves || held.job.preemptible);
-    RC_ASSERT(world.now() - held.since >= kGuard << std::min<std::int64_t>(world.yields(victim), 5));
+    RC_ASSERT(world.now() - held.since >= kGuard << std::min<std::int64_t>(world.yields(victim), 8));
     if (says("priority")) {
       RC_ASSERT(held.tenant == claim.ns);
       RC_ASSERT(held.job.priority < world.state().line().find({claim.ns, claim.job})->job()->spec.priority);
