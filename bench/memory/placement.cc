@@ -157,7 +157,7 @@ void tenants(Results& results, const std::string& name, int node_count, int job_
   std::size_t answers = 0;
   const auto pass = [&] {
     const planning::TurnPlan planned(input, line);
-    answers = planned.refused().size() + planned.grants().size();
+    answers = planned.refusals() + planned.grants().size();
   };
   if (bench::counting()) {
     bench::count_pass(name, pass);

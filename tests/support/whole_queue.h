@@ -29,8 +29,9 @@ inline std::map<api::ObjectKey, planning::Verdict> plan_queue(const api::GpuPool
   std::sort(members.begin(), members.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
   const planning::QueuePlan plan(std::make_shared<const api::GpuPool>(pool), members, line);
   std::map<api::ObjectKey, planning::Verdict> verdicts;
-  for (const auto& [demand, jobs] : line.groups()) {
-    for (const auto& [place, job] : jobs) verdicts[place.key] = plan.verdict(*line.find(place.key)).value();
+  for (const auto& [demand, group] : line.groups()) {
+    for (const auto& [place, job] : group.jobs)
+      verdicts[place.key] = plan.verdict(*line.find(place.key)).value();
   }
   return verdicts;
 }

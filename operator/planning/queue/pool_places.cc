@@ -32,9 +32,8 @@ std::vector<const WaitingLine::Entry*> PoolState::first_places(std::size_t most,
   } else {
     const auto& plan = turn_plan();
     queue.is_out = [&plan](const WaitingLine::Entry& entry) {
-      const auto refusal = plan.refused().find(&entry.demand());
-      return refusal != plan.refused().end() &&
-             (refusal->second == TurnPlan::Cause::kNever || refusal->second == TurnPlan::Cause::kRefused);
+      const auto refusal = plan.refusal(entry.group());
+      return refusal == TurnPlan::Cause::kNever || refusal == TurnPlan::Cause::kRefused;
     };
     queue.starts = [&plan](const api::ObjectKey& job) { return plan.granted().contains(job); };
   }

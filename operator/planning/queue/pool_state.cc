@@ -129,9 +129,9 @@ void PoolState::put_waiting(Job job, std::uint64_t arrival, std::vector<std::str
   if (!line_.put(std::move(job), arrival, std::move(avoided), std::move(turn))) return;
   const auto& entry = *line_.find(key);
   if (turns_) {
-    if (line_.groups().at(entry.demand()).size() == 1) turns_->forget_told(entry.demand());
+    if (entry.group().jobs.size() == 1) turns_->forget_told(entry.group());
     const auto* plan = turns_->plan();
-    if (plan != nullptr && !known && plan->refuses(entry.demand())) return;
+    if (plan != nullptr && !known && plan->refusal(entry.group()) != TurnPlan::Cause::kNone) return;
     return forget_plan();
   }
   if (plan_ && !known && plan_->is_last(entry.position())) return plan_->append(entry);
@@ -309,7 +309,7 @@ std::vector<PoolState::Job> PoolState::take_notifications() {
     if (before == told_.end() || before->second.to_others != refusal.to_others) {
       const auto group = line_.groups().find(demand);
       if (group == line_.groups().end()) continue;
-      for (const auto& [position, job] : group->second) told_anew.push_back(job);
+      for (const auto& [position, job] : group->second.jobs) told_anew.push_back(job);
     } else if (before->second.first != refusal.first || before->second.to_first != refusal.to_first) {
       tell(refusal.first);
       if (!plan().granted().contains(before->second.first)) tell(before->second.first);

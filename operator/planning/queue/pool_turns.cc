@@ -130,21 +130,19 @@ TurnPlan& PoolTurns::plan(std::vector<const PoolNode*> nodes, const WaitingLine&
 }
 
 void PoolTurns::tell_refused(const WaitingLine& line, const std::function<void(const Job&)>& tell) {
-  std::unordered_map<const Demand*, Told> told;
-  for (const auto& [demand, jobs] : line.groups()) {
-    const auto refusal = plan_->refused().find(&demand);
-    if (refusal == plan_->refused().end()) continue;
-    const auto verdict = refusal->second == TurnPlan::Cause::kNever
-                             ? plan_->verdict(*line.find(jobs.begin()->first.key))
+  told_.resize(line.group_ids());
+  for (const auto& [demand, group] : line.groups()) {
+    const auto refusal = plan_->refusal(group);
+    const auto verdict = refusal == TurnPlan::Cause::kNever
+                             ? plan_->verdict(*line.find(group.jobs.begin()->first.key))
                              : std::nullopt;
-    Told now{refusal->second, verdict ? verdict->message : ""};
-    const auto before = told_.find(&demand);
-    if (before == told_.end() || before->second != now) {
-      for (const auto& [position, job] : jobs) tell(job);
-    }
-    told.emplace(&demand, std::move(now));
+    Told now{refusal, verdict ? verdict->message : ""};
+    auto& before = told_[group.id];
+    if (before == now) continue;
+    before = std::move(now);
+    if (refusal == TurnPlan::Cause::kNone) continue;
+    for (const auto& [position, job] : group.jobs) tell(job);
   }
-  told_ = std::move(told);
   if (told_first_ == plan_->first()) return;
   const auto tell_first = [&](const std::optional<TurnPlan::First>& first) {
     const auto* entry = first ? line.find(first->job) : nullptr;
@@ -157,8 +155,8 @@ void PoolTurns::tell_refused(const WaitingLine& line, const std::function<void(c
 
 api::QueueStatus PoolTurns::status(const WaitingLine& line) {
   std::map<std::string, std::int64_t> queued;
-  for (const auto& [demand, jobs] : line.groups())
-    queued[demand.turn.tenant] += static_cast<std::int64_t>(jobs.size());
+  for (const auto& [demand, group] : line.groups())
+    queued[demand.turn.tenant] += static_cast<std::int64_t>(group.jobs.size());
   api::QueueStatus status;
   status.as_of = now_;
   status.tenants = book_->statuses(queued, kOthersShown, now_);

@@ -72,8 +72,10 @@ class PoolTurns {
   const TurnPlan* plan() const { return plan_ ? &*plan_ : nullptr; }
   TurnPlan& plan(std::vector<const PoolNode*> nodes, const WaitingLine& line);
   void forget_plan() { plan_.reset(); }
-  // A group of the line has just come into being, maybe at the address of one that is gone.
-  void forget_told(const Demand& demand) { told_.erase(&demand); }
+  // A group of the line has just come into being, maybe with the id of one that is gone.
+  void forget_told(const WaitingLine::Group& group) {
+    if (group.id < told_.size()) told_[group.id] = {};
+  }
 
   // Calls `tell` for the jobs that the plan answers in another way than at the last call; not for those that
   // get nodes. REQUIRES: there is a plan.
@@ -100,7 +102,7 @@ class PoolTurns {
   std::map<api::ObjectKey, TurnHold> held_;
   std::unordered_map<std::string, std::vector<const TurnHold*>> holders_;  // by node
   using Told = std::pair<TurnPlan::Cause, std::string>;                    // of kNever: also the message
-  std::unordered_map<const Demand*, Told> told_;
+  std::vector<Told> told_;                                                 // by group
   std::optional<TurnPlan::First> told_first_;
   ToldPlaces places_;
   std::vector<api::ObjectKey> replaced_;

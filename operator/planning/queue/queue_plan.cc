@@ -33,9 +33,9 @@ QueuePlan::QueuePlan(std::shared_ptr<const api::GpuPool> pool, const std::vector
                      const WaitingLine& line)
     : nodes_(std::move(pool), nodes) {
   std::priority_queue<Head> heads;
-  for (const auto& [demand, jobs] : line.groups()) {
-    heads.push({&demand, jobs.begin(), jobs.end()});
-    const auto& end = std::prev(jobs.end())->first;
+  for (const auto& [demand, group] : line.groups()) {
+    heads.push({&demand, group.jobs.begin(), group.jobs.end()});
+    const auto& end = std::prev(group.jobs.end())->first;
     if (is_last(end)) last_ = end;
   }
   while (!heads.empty()) {

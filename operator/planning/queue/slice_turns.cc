@@ -84,7 +84,7 @@ void SliceTurns::decide(const TurnOrder::Candidate& candidate) {
     answer(entry, std::move(verdict));
     return order_.grant(amount_);
   }
-  for (const auto& [position, other] : line_.groups().at(demand)) {
+  for (const auto& [position, other] : entry.group().jobs) {
     if (!verdicts_.contains(position.key)) answer(*line_.find(position.key), verdict);
   }
   order_.refuse();

@@ -56,27 +56,28 @@ TenantBook::Share TurnPlan::share(const std::string& tenant) const {
 bool TurnPlan::claim(const Demand& demand, const api::GpuJob& job, Shape& shape) {
   if (!claims_.open()) return false;
   for (const auto rule : ClaimPass::kRules) {
-    if (!shape.never && may_claim(demand, job, rule) && claim_by(rule, demand, job, shape)) return true;
+    if (!shape.never && may_claim(demand, job, shape, rule) && claim_by(rule, demand, job, shape))
+      return true;
   }
   return false;
 }
 
 // Only a guarantee comes before the job that is first in line: others may not take what it was promised. So
 // they try again when its nodes are kept.
-bool TurnPlan::may_claim(const Demand& demand, const api::GpuJob& job, YieldRule rule) {
+bool TurnPlan::may_claim(const Demand& demand, const api::GpuJob& job, Shape& shape, YieldRule rule) {
   if (!claims_.allows(rule)) return false;
   if (rule != YieldRule::kGuarantee && told_ != nullptr && told_->position().key != job.metadata.key()) {
-    if (later_.empty() || later_.back().second != &job) later_.emplace_back(&demand, &job);
+    if (later_.empty() || later_.back().job != &job) later_.push_back({&demand, &job, &shape});
     return false;
   }
   return claims_.may_claim(rule, demand.turn, job, least_amount(demand), order_.share(demand.turn.tenant));
 }
 
 void TurnPlan::claim_later_ones() {
-  for (const auto& [demand, job] : later_) {
+  for (const auto& [demand, job, shape] : later_) {
     const bool may_pass = !first_ || pool_->spec.queue->backfill;
     if (!may_pass || granted_.contains(job->metadata.key())) continue;
-    if (claim(*demand, *job, shapes_[*demand])) return order_.add_held(demand->turn.tenant, last_amount_);
+    if (claim(*demand, *job, *shape)) return order_.add_held(demand->turn.tenant, last_amount_);
   }
 }
 

@@ -20,6 +20,14 @@ constexpr std::int64_t kSmoothing = 60;
 constexpr std::int64_t kParts = 1'000'000;
 constexpr std::int64_t kMostWait = std::numeric_limits<std::int64_t>::max() / kParts;
 
+// Whether the demands differ in their turn alone.
+bool same_shape(const Demand& a, const Demand& b) {
+  const auto key = [](const Demand& each) {
+    return std::tie(each.workers, each.gpus_per_worker, each.nodes, each.avoided, each.near, each.needs);
+  };
+  return key(a) == key(b);
+}
+
 }  // namespace
 
 const WaitingLine::Entry* first_told(const WaitingLine& line) {
@@ -56,14 +64,20 @@ TurnOrder::TurnOrder(const api::PoolQueueSpec& spec, const WaitingLine& line, co
       assumed_(spec.assumed_seconds),
       now_(now) {
   Lane* lane = nullptr;
-  for (const auto& [demand, jobs] : line.groups()) {
+  const Demand* before = nullptr;  // of one shape are neighbours: the turn is the last part of a demand
+  shapes_.resize(line.group_ids());
+  for (const auto& [demand, waiting] : line.groups()) {
+    if (before == nullptr || !same_shape(*before, demand)) ++shape_count_;
+    shapes_[waiting.id] = shape_count_ - 1;
+    before = &demand;
     const auto& tenant = demand.turn.tenant;  // neighbours are often of one tenant
     if (lane == nullptr || lane->share.tenant.name != tenant) {
       const auto [found, is_new] = lanes_.try_emplace(tenant);
       lane = &found->second;
       if (is_new) lane->share = shares(tenant);
     }
-    auto& group = lane->groups.emplace_back(Group{&demand, jobs.begin(), jobs.end(), 0});
+    auto& group =
+        lane->groups.emplace_back(Group{&demand, &waiting, waiting.jobs.begin(), demand.turn.priority, 0});
     begin(group);
   }
   heap_.reserve(lanes_.size());
@@ -82,9 +96,7 @@ void TurnOrder::begin(Group& group) const {
 }
 
 bool TurnOrder::comes_later(const Group& a, const Group& b) const {
-  const auto& turn_a = a.demand->turn;
-  const auto& turn_b = b.demand->turn;
-  if (turn_a.priority != turn_b.priority) return turn_a.priority < turn_b.priority;
+  if (a.priority != b.priority) return a.priority < b.priority;
   if (a.ratio != b.ratio) return a.ratio < b.ratio;
   return b.next->first < a.next->first;
 }
@@ -133,7 +145,8 @@ std::optional<TurnOrder::Candidate> TurnOrder::next() {
     heap_.pop_back();
   }
   const auto& group = current_->groups.front();
-  return Candidate{group.demand, &group.next->second, within_guarantee(*current_)};
+  return Candidate{group.demand,     &group.next->first,       &group.next->second,        group.group,
+                   &current_->share, shapes_[group.group->id], within_guarantee(*current_)};
 }
 
 void TurnOrder::grant(MilliGpus amount) {
@@ -145,7 +158,7 @@ void TurnOrder::skip() {
   const auto later = [&](const Group& a, const Group& b) { return comes_later(a, b); };
   auto& groups = current_->groups;
   std::ranges::pop_heap(groups, later);
-  if (auto& group = groups.back(); ++group.next != group.end) {
+  if (auto& group = groups.back(); ++group.next != group.group->jobs.end()) {
     begin(group);
     std::ranges::push_heap(groups, later);
   } else {

@@ -29,7 +29,11 @@ class TurnOrder {
   using Shares = std::function<TenantBook::Share(const std::string& tenant)>;
   struct Candidate {
     const Demand* demand;
+    const QueuePosition* position;
     const WaitingLine::Job* job;
+    const WaitingLine::Group* group;
+    const TenantBook::Share* share;  // of its tenant
+    std::size_t shape;               // shape_of()
     bool within_guarantee;
   };
 
@@ -49,13 +53,17 @@ class TurnOrder {
   // A job of the tenant got nodes in another way.
   void add_held(const std::string& tenant, MilliGpus amount);
   const TenantBook::Share& share(const std::string& tenant) const { return lanes_.at(tenant).share; }
+  // Groups whose demands differ in their turn alone have the same number, from 0 on.
+  std::size_t shape_of(const WaitingLine::Group& group) const { return shapes_[group.id]; }
+  std::size_t shapes() const { return shape_count_; }
   bool knows(const std::string& tenant) const { return lanes_.contains(tenant); }  // one of its jobs waits
 
  private:
   struct Group {
     const Demand* demand;
+    const WaitingLine::Group* group;
     WaitingLine::Jobs::const_iterator next;
-    WaitingLine::Jobs::const_iterator end;
+    std::int64_t priority;
     std::int64_t ratio;  // of `next`, in millionths
   };
   struct Lane {
@@ -74,6 +82,8 @@ class TurnOrder {
   std::int64_t assumed_;
   base::WallTime now_;
   std::map<std::string, Lane> lanes_;
+  std::vector<std::size_t> shapes_;  // by group
+  std::size_t shape_count_ = 0;
   std::vector<Lane*> heap_;
   Lane* first_ = nullptr;    // comes before all in heap_, and is not there
   Lane* current_ = nullptr;  // the same

@@ -29,13 +29,6 @@ std::optional<base::WallTime> shown(const std::optional<base::WallTime>& told,
 
 }  // namespace
 
-bool TurnPlan::SameNodes::operator()(const Demand& a, const Demand& b) const {
-  const auto key = [](const Demand& each) {
-    return std::tie(each.workers, each.gpus_per_worker, each.nodes, each.avoided, each.near, each.needs);
-  };
-  return key(a) < key(b);
-}
-
 // One pass over the queue. For each job whose turn it is (TurnOrder):
 //
 //   1. Limit    refuse jobs of a tenant that would hold more than its limit
@@ -57,7 +50,8 @@ TurnPlan::TurnPlan(const TurnInput& input, const WaitingLine& line)
       claims_(
           *input.pool, input.holdings, [this](const std::string& tenant) { return share(tenant); },
           input.now) {
-  refused_.reserve(line.groups().size());
+  refused_.resize(line.group_ids(), Cause::kNone);
+  shapes_.resize(order_.shapes());
   told_ = input.first ? line.find(*input.first) : nullptr;
   if (told_ == nullptr) told_ = first_told(line);
   while (const auto candidate = order_.next()) {
@@ -78,7 +72,7 @@ void TurnPlan::place_first() {
   const auto share = order_.share(demand.turn.tenant);
   const auto& limit = share.tenant.limit;
   if (share.tenant.refused || (limit && share.held + least_amount(demand) > *limit)) return;
-  auto& shape = shapes_[demand];
+  auto& shape = shapes_[order_.shape_of(entry->group())];
   const auto taken = take(demand, *entry->job(), false, false);
   if (taken == Taken::kYes) return order_.add_held(demand.turn.tenant, last_amount_);
   if (taken == Taken::kTooMuch) return;
@@ -90,13 +84,13 @@ void TurnPlan::place_first() {
 void TurnPlan::decide(const TurnOrder::Candidate& candidate) {
   const auto& demand = *candidate.demand;
   const auto& job = **candidate.job;
-  if (granted_.contains(job.metadata.key())) return order_.skip();
-  const auto& share = order_.share(demand.turn.tenant);
+  if (granted_.contains(candidate.position->key)) return order_.skip();
+  const auto& share = *candidate.share;
   const auto& limit = share.tenant.limit;
-  if (share.tenant.refused) return refuse(demand, Cause::kRefused);
-  if (!leaves_limit(demand, least_amount(demand))) return refuse(demand, Cause::kTurn);
-  if (limit && share.held + least_amount(demand) > *limit) return refuse(demand, Cause::kLimit);
-  auto& shape = shapes_[demand];
+  if (share.tenant.refused) return refuse(candidate, Cause::kRefused);
+  if (!leaves_limit(demand, least_amount(demand))) return refuse(candidate, Cause::kTurn);
+  if (limit && share.held + least_amount(demand) > *limit) return refuse(candidate, Cause::kLimit);
+  auto& shape = shapes_[candidate.shape];
   const bool may_pass = !first_ || pool_->spec.queue->backfill;
   for (const bool reserved : {false, true}) {
     auto& none = reserved ? shape.none_reserved : shape.none_free;
@@ -106,14 +100,14 @@ void TurnPlan::decide(const TurnOrder::Candidate& candidate) {
         return order_.grant(last_amount_);
       case Taken::kTooMuch:
         if (candidate.within_guarantee) return order_.refuse_guarantee();
-        return refuse(demand, Cause::kLimit);
+        return refuse(candidate, Cause::kLimit);
       case Taken::kNone:
         none = true;
     }
   }
   if (may_pass && claim(demand, job, shape)) return order_.grant(last_amount_);
   wait(demand, job, shape);
-  refuse(demand, shape.never ? Cause::kNever : Cause::kTurn);
+  refuse(candidate, shape.never ? Cause::kNever : Cause::kTurn);
 }
 
 // Tries to give the job nodes. reserved: also those that are kept for the first in line.
@@ -204,8 +198,10 @@ void TurnPlan::reserve(const Demand& demand, const api::GpuJob& job, const NodeC
   nodes_.keep(demand, earliest.nodes);
 }
 
-void TurnPlan::refuse(const Demand& demand, Cause cause) {
-  refused_.emplace(&demand, cause);
+void TurnPlan::refuse(const TurnOrder::Candidate& candidate, Cause cause) {
+  auto& refused = refused_[candidate.group->id];
+  if (refused == Cause::kNone) ++refusals_;
+  refused = cause;
   order_.refuse();
 }
 
@@ -213,14 +209,16 @@ std::optional<Verdict> TurnPlan::verdict(const WaitingLine::Entry& entry) const 
   const auto& key = entry.position().key;
   if (const auto got = granted_.find(key); got != granted_.end()) return got->second;
   const auto& demand = entry.demand();
-  const auto refusal = refused_.find(&demand);
-  if (refusal == refused_.end()) return std::nullopt;
+  const auto cause = refusal(entry.group());
   const auto& pool = pool_->metadata.name;
+  if (cause == Cause::kNone) return std::nullopt;
   const auto& tenant = order_.share(demand.turn.tenant).tenant;
   Verdict verdict;
-  switch (refusal->second) {
+  switch (cause) {
+    case Cause::kNone:
+      return std::nullopt;
     case Cause::kNever:
-      verdict = *shapes_.find(demand)->second.never;
+      verdict = *shapes_[order_.shape_of(entry.group())].never;
       break;
     case Cause::kLimit:
       verdict = over_limit(pool, tenant, demand.text());

@@ -51,8 +51,6 @@ class TurnPlan {
 
   // Returns the answer to a job in the line; nothing if the plan does not contain the job.
   std::optional<Verdict> verdict(const WaitingLine::Entry& entry) const;
-  // True if a job of this demand that has just entered the line gets no nodes now.
-  bool refuses(const Demand& demand) const { return refused_.contains(&demand); }
   bool gave(const PoolNode& node) const { return nodes_.gave(node); }
   const std::map<api::ObjectKey, Verdict>& granted() const { return granted_; }
   const std::vector<api::ObjectKey>& grants() const { return grants_; }
@@ -73,14 +71,15 @@ class TurnPlan {
   std::optional<base::WallTime> look_again() const { return claims_.look_again(); }
 
   // Why jobs get nothing; jobs of one demand get the same answer.
-  enum class Cause { kNever, kTurn, kLimit, kRefused };
-  const std::unordered_map<const Demand*, Cause>& refused() const { return refused_; }
+  enum class Cause : std::uint8_t { kNone, kNever, kTurn, kLimit, kRefused };
+  // Of a group of the line: also what a job gets that has just entered it. kNone: no job of it was refused.
+  Cause refusal(const WaitingLine::Group& group) const {
+    return group.id < refused_.size() ? refused_[group.id] : Cause::kNone;
+  }
+  std::size_t refusals() const { return refusals_; }  // groups
 
  private:
-  // Demands that differ in their turn alone.
-  struct SameNodes {
-    bool operator()(const Demand& a, const Demand& b) const;
-  };
+  // What is known of demands that differ in their turn alone.
   struct Shape {
     bool none_free = false;      // no nodes are left for such a job
     bool none_reserved = false;  // nor among those that are kept for the first in line
@@ -98,14 +97,14 @@ class TurnPlan {
   bool ends_in_time(const Demand& demand, base::WallTime from) const;
   bool leaves_limit(const Demand& demand, MilliGpus amount) const;
   MilliGpus amount(const NodeChoice::Nodes& nodes) const;
-  void refuse(const Demand& demand, Cause cause);
+  void refuse(const TurnOrder::Candidate& candidate, Cause cause);
 
   // Claims (turn_claim.cc).
   struct Claimable;
   // Tries to give the job nodes that others hold.
   bool claim(const Demand& demand, const api::GpuJob& job, Shape& shape);
   void claim_later_ones();
-  bool may_claim(const Demand& demand, const api::GpuJob& job, YieldRule rule);
+  bool may_claim(const Demand& demand, const api::GpuJob& job, Shape& shape, YieldRule rule);
   bool claim_by(YieldRule rule, const Demand& demand, const api::GpuJob& job, Shape& shape);
   Claimable claimable(const Demand& demand, const NodeChoice::Candidates& wanted);
   bool ends_in_time_after_claim(const Demand& demand) const;
@@ -118,12 +117,13 @@ class TurnPlan {
   base::WallTime now_;
   NodeChoice nodes_;
   TurnOrder order_;
-  std::map<Demand, Shape, SameNodes> shapes_;
+  std::vector<Shape> shapes_;  // TurnOrder::shape_of
   std::map<api::ObjectKey, Verdict> granted_;
   std::vector<api::ObjectKey> grants_;
   std::map<std::string, base::WallTime> given_until_;  // by node, of jobs with a bound
   MilliGpus last_amount_ = 0;
-  std::unordered_map<const Demand*, Cause> refused_;
+  std::vector<Cause> refused_;  // by group
+  std::size_t refusals_ = 0;
   std::optional<First> first_;
   std::string first_tenant_;
   MilliGpus first_amount_ = 0;
@@ -131,8 +131,13 @@ class TurnPlan {
 
   TurnOrder::Shares shares_;
   ClaimPass claims_;
-  std::unordered_map<std::string_view, std::size_t> holder_;         // by node: who may yield
-  std::vector<std::pair<const Demand*, const api::GpuJob*>> later_;  // may claim when the first has an answer
+  std::unordered_map<std::string_view, std::size_t> holder_;  // by node: who may yield
+  struct Later {
+    const Demand* demand;
+    const api::GpuJob* job;
+    Shape* shape;
+  };
+  std::vector<Later> later_;  // may claim when the first has an answer
   std::set<std::tuple<const Shape*, std::string, YieldRule, std::int64_t, bool>> cannot_;  // claim
 };
 

@@ -59,8 +59,9 @@ bool WaitingLine::put(Job job, std::uint64_t arrival, std::vector<std::string> a
   demand.turn = std::move(turn);
   remove(position.key);
   note_reserving(*job);
-  const auto group = groups_.try_emplace(std::move(demand)).first;
-  entries_.insert(Entry(group, group->second.emplace(position, std::move(job)).first));
+  const auto [group, is_new] = groups_.try_emplace(std::move(demand));
+  if (is_new) group->second.id = take_group_id();
+  entries_.insert(Entry(group, group->second.jobs.emplace(position, std::move(job)).first));
   return true;
 }
 
@@ -70,8 +71,17 @@ void WaitingLine::remove(const api::ObjectKey& key) {
   reserving_.erase(key);
   const auto [group, in_group] = std::pair(known->group_, known->in_group_);
   entries_.erase(known);
-  group->second.erase(in_group);
-  if (group->second.empty()) groups_.erase(group);
+  group->second.jobs.erase(in_group);
+  if (!group->second.jobs.empty()) return;
+  free_group_ids_.push_back(group->second.id);
+  groups_.erase(group);
+}
+
+std::size_t WaitingLine::take_group_id() {
+  if (free_group_ids_.empty()) return group_ids_++;
+  const auto id = free_group_ids_.back();
+  free_group_ids_.pop_back();
+  return id;
 }
 
 const WaitingLine::Entry* WaitingLine::find(const api::ObjectKey& key) const {
@@ -82,8 +92,8 @@ const WaitingLine::Entry* WaitingLine::find(const api::ObjectKey& key) const {
 std::vector<WaitingLine::Job> WaitingLine::in_order() const {
   std::vector<const Jobs::value_type*> all;
   all.reserve(size());
-  for (const auto& [demand, jobs] : groups_) {
-    for (const auto& entry : jobs) all.push_back(&entry);
+  for (const auto& [demand, group] : groups_) {
+    for (const auto& entry : group.jobs) all.push_back(&entry);
   }
   std::sort(all.begin(), all.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
   std::vector<Job> jobs;
@@ -94,18 +104,19 @@ std::vector<WaitingLine::Job> WaitingLine::in_order() const {
 
 std::size_t WaitingLine::count_before(const QueuePosition& position) const {
   std::size_t count = 0;
-  for (const auto& [demand, jobs] : groups_)
-    count += static_cast<std::size_t>(std::distance(jobs.begin(), jobs.lower_bound(position)));
+  for (const auto& [demand, group] : groups_)
+    count += static_cast<std::size_t>(std::distance(group.jobs.begin(), group.jobs.lower_bound(position)));
   return count;
 }
 
 WaitingLine WaitingLine::copy_before(const QueuePosition& position) const {
   WaitingLine copy(gpu_resource_, near_);
-  for (const auto& [demand, jobs] : groups_) {
-    const auto end = jobs.lower_bound(position);
-    if (end == jobs.begin()) continue;
-    const auto group = copy.groups_.try_emplace(demand, jobs.begin(), end).first;
-    for (auto job = group->second.begin(); job != group->second.end(); ++job)
+  for (const auto& [demand, whole] : groups_) {
+    const auto end = whole.jobs.lower_bound(position);
+    if (end == whole.jobs.begin()) continue;
+    const auto group =
+        copy.groups_.try_emplace(demand, Group{{whole.jobs.begin(), end}, copy.take_group_id()}).first;
+    for (auto job = group->second.jobs.begin(); job != group->second.jobs.end(); ++job)
       copy.entries_.insert(Entry(group, job));
   }
   return copy;

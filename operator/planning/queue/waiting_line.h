@@ -71,13 +71,19 @@ class WaitingLine {
 
   using Job = std::shared_ptr<const api::GpuJob>;
   using Jobs = std::map<QueuePosition, Job>;
-  using Groups = std::map<Demand, Jobs>;
+  struct Group {
+    Jobs jobs;
+    std::size_t id =
+        0;  // no other group of the line has it; small, since those of groups that are gone are used again
+  };
+  using Groups = std::map<Demand, Group>;
   // A job in the line. Valid until the job is put again or removed.
   class Entry {
    public:
     const Demand& demand() const { return group_->first; }
     const QueuePosition& position() const { return in_group_->first; }
     const Job& job() const { return in_group_->second; }
+    const Group& group() const { return group_->second; }
 
    private:
     friend class WaitingLine;
@@ -94,6 +100,8 @@ class WaitingLine {
 
   const Entry* find(const api::ObjectKey& key) const;  // null if the job is not in the line
   const Groups& groups() const { return groups_; }
+  // More than the id of any group.
+  std::size_t group_ids() const { return group_ids_; }
   std::size_t size() const { return entries_.size(); }
   // The jobs in the line that were told that they are first in line (JobQueueStatus::reserved_since).
   const std::set<api::ObjectKey>& reserving() const { return reserving_; }
@@ -115,7 +123,10 @@ class WaitingLine {
   };
   std::string gpu_resource_;
   std::optional<api::Near> near_;
+  std::size_t take_group_id();
   Groups groups_;
+  std::size_t group_ids_ = 0;
+  std::vector<std::size_t> free_group_ids_;
   std::set<Entry, ByKey> entries_;
   std::set<api::ObjectKey> reserving_;
 };
