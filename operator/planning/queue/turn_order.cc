@@ -76,20 +76,22 @@ TurnOrder::TurnOrder(const api::PoolQueueSpec& spec, const WaitingLine& line, co
       lane = &found->second;
       if (is_new) lane->share = shares(tenant);
     }
-    auto& group =
-        lane->groups.emplace_back(Group{&demand, &waiting, waiting.jobs.begin(), demand.turn.priority, 0});
+    auto& group = lane->groups.emplace_back(
+        Group{&demand, &waiting, waiting.jobs.begin(), demand.turn.priority, 0, {}});
     begin(group);
   }
   heap_.reserve(lanes_.size());
   for (auto& [name, each] : lanes_) {
     std::ranges::make_heap(each.groups, [&](const Group& a, const Group& b) { return comes_later(a, b); });
+    each.guaranteed = within_guarantee(each);
     heap_.push_back(&each);
   }
   std::ranges::make_heap(heap_, [&](const Lane* a, const Lane* b) { return comes_later(a, b); });
 }
 
 void TurnOrder::begin(Group& group) const {
-  const auto waited = now_ - group.next->first.created;
+  group.created = group.next->first.created;
+  const auto waited = now_ - group.created;
   const auto seconds = std::max<std::int64_t>(0, std::chrono::floor<std::chrono::seconds>(waited).count());
   const auto bound = group.demand->turn.bound_seconds > 0 ? group.demand->turn.bound_seconds : assumed_;
   group.ratio = oldest_first_ ? 0 : std::min(seconds + kSmoothing, kMostWait) * kParts / (bound + kSmoothing);
@@ -98,6 +100,7 @@ void TurnOrder::begin(Group& group) const {
 bool TurnOrder::comes_later(const Group& a, const Group& b) const {
   if (a.priority != b.priority) return a.priority < b.priority;
   if (a.ratio != b.ratio) return a.ratio < b.ratio;
+  if (a.created != b.created) return b.created < a.created;
   return b.next->first < a.next->first;
 }
 
@@ -108,26 +111,31 @@ bool TurnOrder::within_guarantee(const Lane& lane) const {
 }
 
 bool TurnOrder::comes_later(const Lane* a, const Lane* b) const {
-  const bool guaranteed_a = within_guarantee(*a);
-  const bool guaranteed_b = within_guarantee(*b);
-  if (guaranteed_a != guaranteed_b) return guaranteed_b;
+  if (a->guaranteed != b->guaranteed) return b->guaranteed;
   const auto& share_a = a->share;
   const auto& share_b = b->share;
-  const auto key = [&](const TenantBook::Share& of, const TenantBook::Share& other) {
-    return guaranteed_a ? base::product(of.held, other.tenant.guaranteed)
-                        : base::product(of.average + of.held, other.tenant.weight);
+  const auto part = [&](const TenantBook::Share& of) {
+    return a->guaranteed ? std::pair(of.held, of.tenant.guaranteed)
+                         : std::pair(of.average + of.held, of.tenant.weight);
   };
-  const auto key_a = key(share_a, share_b);
-  const auto key_b = key(share_b, share_a);
-  if (key_a != key_b) return key_a > key_b;
-  const auto& head_a = a->groups.front().next->first;
-  const auto& head_b = b->groups.front().next->first;
-  return std::tie(head_b.created, share_b.tenant.name) < std::tie(head_a.created, share_a.tenant.name);
+  const auto [amount_a, of_a] = part(share_a);
+  const auto [amount_b, of_b] = part(share_b);
+  if (of_a == of_b) {
+    if (amount_a != amount_b) return amount_a > amount_b;
+  } else {
+    const auto key_a = base::product(amount_a, of_b);
+    const auto key_b = base::product(amount_b, of_a);
+    if (key_a != key_b) return key_a > key_b;
+  }
+  const auto created_a = a->groups.front().created;
+  const auto created_b = b->groups.front().created;
+  return created_a != created_b ? created_b < created_a : share_b.tenant.name < share_a.tenant.name;
 }
 
 // Most lanes stay first when one of their groups is refused: then the heap is not touched.
 void TurnOrder::push_lane(Lane* lane) {
   if (lane->groups.empty()) return;
+  lane->guaranteed = within_guarantee(*lane);
   if (heap_.empty() || !comes_later(lane, heap_.front())) {
     first_ = lane;
     return;
@@ -145,8 +153,8 @@ std::optional<TurnOrder::Candidate> TurnOrder::next() {
     heap_.pop_back();
   }
   const auto& group = current_->groups.front();
-  return Candidate{group.demand,     &group.next->first,       &group.next->second,        group.group,
-                   &current_->share, shapes_[group.group->id], within_guarantee(*current_)};
+  return Candidate{group.demand,     &group.next->first,       &group.next->second, group.group,
+                   &current_->share, shapes_[group.group->id], current_->guaranteed};
 }
 
 void TurnOrder::grant(MilliGpus amount) {
@@ -183,6 +191,7 @@ void TurnOrder::add_held(const std::string& tenant, MilliGpus amount) {
   const auto lane = lanes_.find(tenant);
   if (lane == lanes_.end()) return;
   lane->second.share.held += amount;
+  if (!lane->second.groups.empty()) lane->second.guaranteed = within_guarantee(lane->second);
   std::ranges::make_heap(heap_, [&](const Lane* a, const Lane* b) { return comes_later(a, b); });
 }
 

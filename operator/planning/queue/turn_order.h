@@ -64,12 +64,14 @@ class TurnOrder {
     const WaitingLine::Group* group;
     WaitingLine::Jobs::const_iterator next;
     std::int64_t priority;
-    std::int64_t ratio;  // of `next`, in millionths
+    std::int64_t ratio;      // of `next`, in millionths
+    base::WallTime created;  // of `next`
   };
   struct Lane {
     TenantBook::Share share;
     std::vector<Group> groups;  // a heap: the first has its turn
     bool guarantee_refused = false;
+    bool guaranteed = false;  // within_guarantee(), of the lanes that are in order
   };
   bool comes_later(const Group& a, const Group& b) const;
   bool comes_later(const Lane* a, const Lane* b) const;
