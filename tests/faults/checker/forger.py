@@ -3,16 +3,17 @@
 
 import functools
 import time
-from typing import Any
+from typing import Any, Callable, Sequence
 
 from tests.faults.checker.clock import ELECTION_NAMESPACE
 from tests.faults.checker.leadership import Leadership
 from tests.faults.checker.lease_rules import TakingMoves
 from tests.faults.checker.node_rules import MarksNameHolder, NodeControllerUndone
 from tests.faults.checker.records import NODE_CONTROLLER, RESULTS, SOURCE
+from tests.faults.checker.rule import Change
 from tests.faults.checker.yield_rules import DrainedNodesStayFree
 from tests.kit.api import MERGE_PATCH, Api, Object
-from tests.kit.manifests import job_manifest
+from tests.kit.manifests import job_manifest, pool_manifest
 from tests.kit.names import DRAIN, GPU, JOB_UID, LEASE, LEASE_LABEL, SLICES_LABEL
 from tests.kit.played.worker_result import container_status, exited
 from tests.kit.waiting import wait_for
@@ -45,6 +46,8 @@ class Forger:
     def __init__(self, api: Api, space: str) -> None:
         self.complained = lambda mark: False  # whether the checker has named it
         self.api, self.space, self._names, self.nodes, self._jobs = api, space, iter(range(1000)), {}, {}
+        self._pools, self._renewed = [], time.monotonic()
+        self.kept: dict[str, Any] = {}  # what breaches need again later
 
     def set_up(self) -> None:
         self.api.create("namespaces", {"metadata": {"name": self.space}})
@@ -58,6 +61,8 @@ class Forger:
         for kind in ("nodes", "gpunodes"):
             for name in self.nodes:
                 self.api.delete(kind, name)
+        for name in self._pools:
+            self.api.delete("gpupools", name)
         self.api.delete("leases", "self-election", ELECTION_NAMESPACE)
         self.api.delete("namespaces", self.space)
 
@@ -76,6 +81,22 @@ class Forger:
             begin, last = now if now - last > 0.9 * Leadership.RENEWED_WITHIN else begin, now
             time.sleep(PERIOD)
         return node
+
+    def until_seen(self, breach: Callable[[], str]) -> str:
+        """What one operator that has led for a while does; again if the machine was too slow for that to be certain."""
+        mark = breach()
+        for _ in range(20):
+            end = time.monotonic() + 2
+            while time.monotonic() < end:
+                if self.complained(mark):
+                    return mark
+                time.sleep(0.05)
+            mark = breach()
+        return mark
+
+    def rest(self) -> None:
+        """Whoever leads has done so for a while, as far as anybody knows."""
+        time.sleep(max(0.0, self._renewed + Change.SETTLED + 0.5 - time.monotonic()))
 
     def wait_for_complaint(self, mark: str) -> None:
         """Of what is wrong only after a while in which somebody leads, who does nothing but renew."""
@@ -106,10 +127,17 @@ class Forger:
         wait_for("the taint of a new node to go", lambda: not self.api.get("nodes", name)["spec"].get("taints"))
         return name
 
-    def job(self, **annotations: str) -> str:
+    def pool(self, **queue: Any) -> str:
+        """One that has no nodes."""
+        name = f"{self.space}-p{next(self._names)}"
+        self.api.create("gpupools", pool_manifest(name, {name: "none"}, queue=queue))
+        self._pools.append(name)
+        return name
+
+    def job(self, pool: str = "none", **annotations: str) -> str:
         """With results, of which pods have nothing unless they are said to."""
         to = {"s3": {"bucket": "lab", "prefix": "x"}}
-        manifest = job_manifest(f"j{next(self._names)}", self.space, "none", suspend=True,
+        manifest = job_manifest(f"j{next(self._names)}", self.space, pool, suspend=True,
                                 results=[{"from": "/gpupool/work/out", "to": to, "timeoutSeconds": SAVES_FOR}])
         manifest["metadata"]["annotations"] = annotations
         made = self.api.create("gpujobs", manifest)["metadata"]
@@ -120,11 +148,14 @@ class Forger:
         return self._jobs[job]
 
     def status(self, job: str, number: int, state: str, *nodes: str, slices: int = 0, workers: int = 1,
-               attempt: int = 0, outcome: str | None = None, **status: Any) -> None:
+               attempt: int = 0, outcome: str | None = None, tenant: str | None = None, awaits: Sequence[str] = (),
+               until: str | None = None, **status: Any) -> None:
+        """awaits, until: of a claim, whom it awaits, as UIDs."""
         if state in ("Running", "Restarting"):  # what begins is counted
             status = {"attempts": attempt + (state == "Running"), **status}
         lease = {"outcome": outcome, "id": f"{self._jobs[job]}.{number}", "state": state, "attempt": attempt, "slices": slices or None,
-                 "nodes": [{"name": n, "uid": self.nodes[n], "workers": workers} for n in nodes]}
+                 "nodes": [{"name": n, "uid": self.nodes[n], "workers": workers} for n in nodes],
+                 "tenant": tenant, "awaits": list(awaits) or None, "awaitsUntil": until}
         self.api.patch("gpujobs", job, {"status": {"phase": "Running", **status, "lease": lease if state else None}},
                        self.space, "status")
 
@@ -222,6 +253,7 @@ class Forger:
                  "metadata": {"name": "self-election", "namespace": ELECTION_NAMESPACE}}
         if not self.api.find("leases", "self-election", ELECTION_NAMESPACE):
             self.api.create("leases", lease)
+        self._renewed = time.monotonic()
         moment = int(10 * time.monotonic()) % 1_000_000
         spec = {"holderIdentity": holder, "renewTime": f"2020-01-01T00:00:00.{moment:06d}Z"}
         self.api.patch("leases", "self-election", {"spec": spec}, ELECTION_NAMESPACE)

@@ -13,6 +13,7 @@ NODE_CONTROLLER = "kube-controller-manager"  # the name under which it writes
 EXPECTED = "checker.test/expected"  # phase/reason[/charged failures]
 KEEPS_NODES = "checker.test/keeps-nodes"
 NEVER_RAN = "ContainerStatusUnknown"  # what a kubelet says of a container of a pod that it ended before that
+AWAITING = "Awaiting"  # the state of a lease that is a claim
 SOURCE, RESULTS = "gpupool-source", "gpupool-results"  # containers of gpupool-carry
 
 
@@ -83,6 +84,12 @@ class Job:
     active: int = 0  # seconds for which earlier leases were held
     step: int | None = None  # of its last checkpoint
     history: list = dataclasses.field(default_factory=list)
+    pool: str = ""
+    tenant: str = ""  # of its lease, in a pool with spec.queue
+    awaits: tuple[str, ...] = ()  # UIDs of jobs that make room for it, of a claim
+    awaits_until: str = ""  # RFC 3339; then the claim is given up
+    yields: int = 0  # how often it has made room
+    grace: int = 0  # seconds that its workers have to stop
 
     @staticmethod
     def read(job: Object) -> "Job":
@@ -98,7 +105,22 @@ class Job:
                    {(n["name"], n["uid"]): n.get("id", "") for n in lease.get("lost", [])}, lease.get("outcome", ""),
                    max(entry.get("timeoutSeconds", 300) for entry in results) if results else None,
                    status.get("attempts", 0), "startTime" in status, status.get("activeSeconds", 0),
-                   status["checkpoint"].get("step", 0) if "checkpoint" in status else None, status.get("history", []))
+                   status["checkpoint"].get("step", 0) if "checkpoint" in status else None, status.get("history", []),
+                   job["spec"].get("pool", ""), lease.get("tenant", ""), tuple(lease.get("awaits", [])),
+                   lease.get("awaitsUntil", ""), status.get("yields", 0), _grace(job["spec"]))
+
+    @property
+    def awaiting(self) -> bool:
+        """Whether its lease is a claim: its nodes are those of others, or free, and nothing of it is there."""
+        return self.state == AWAITING
+
+    def places_held(self) -> set[tuple[str, str]]:
+        """(name, UID) of the nodes that its lease has or is about to take; none of a claim."""
+        return set() if self.awaiting else self.places_named()
+
+    def places_named(self) -> set[tuple[str, str]]:
+        """The same, also of a claim."""
+        return {(name, uid) for name, (uid, _) in self.nodes.items()}
 
     def claims(self, node: Node) -> bool:
         """By its status, be it as a plan or in fact."""
@@ -110,6 +132,25 @@ class Job:
     def places(self) -> set[str]:
         """Names of nodes that its lease speaks of."""
         return {*self.nodes, *(name for name, _ in self.lost)}
+
+
+@dataclasses.dataclass
+class Pool:
+    name: str
+    limits: dict  # tenant: GPUs that it may hold; "" stands for those that are not named
+    used: dict  # tenant: milli-GPU-seconds
+    as_of: str  # RFC 3339: the moment of these
+
+    @staticmethod
+    def read(pool: Object) -> "Pool":
+        queue, told = pool["spec"].get("queue") or {}, (pool.get("status") or {}).get("queue") or {}
+        limits = {tenant["name"]: tenant.get("limit") for tenant in queue.get("tenants", [])}
+        limits[""] = queue.get("others", {}).get("limit")
+        return Pool(pool["metadata"]["name"], limits,
+                    {tenant["name"]: int(tenant["usage"]) for tenant in told.get("tenants", [])}, told.get("asOf", ""))
+
+    def limit_of(self, tenant: str) -> int | None:
+        return self.limits.get(tenant, self.limits[""])
 
 
 @dataclasses.dataclass
@@ -161,6 +202,11 @@ class Pod:
                    int(env.get("GPUPOOL_ATTEMPT") or 0), int(meta["name"].rpartition("-")[2]) if gang else 0,
                    fetch.get("exitCode") != 0 if SOURCE in has else None, codes[0] if codes else None, saves,
                    any("stopSignal" in told for told in ends), _ranks(pod["spec"]["containers"][0]), unsaved)
+
+
+def _grace(spec: Object) -> int:
+    of_template = spec["template"].get("spec", {}).get("terminationGracePeriodSeconds", 30)
+    return max(of_template, (spec.get("checkpoint") or {}).get("graceSeconds", 0))
 
 
 def _ranks(worker: Object) -> int:

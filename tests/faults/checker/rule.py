@@ -8,6 +8,9 @@ from tests.faults.checker.state import State
 
 
 class Change:
+    SETTLED = 3.0  # seconds: longer than a pause of an operator, less the term of a leader
+    KNOWN = 5.0  # seconds in which a watch shows everything
+
     def __init__(self, when: float, kind: str, before: Any, after: Any) -> None:
         self.when, self.kind, self.before, self.after = when, kind, before, after
         self.led = (0.0, 0.0)  # since when and until when somebody leads without a break
@@ -16,6 +19,11 @@ class Change:
         """For how many seconds since then, of those without a break until now."""
         since, until = self.led
         return max(0.0, until - max(since, when))
+
+    def sure_since(self, when: float) -> bool:
+        """Whether whoever writes now has known since then what was there then: one and the same operator led already so long
+        that no other one, which was paused, writes any more; or one has led for a while since then."""
+        return self.led[0] + self.SETTLED < when or self.led_since(when) > self.KNOWN
 
     def places(self) -> set[str]:
         """Names of the nodes that this is about."""

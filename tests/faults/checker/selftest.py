@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests the checker: it must complain of each breach of a rule, and not of a job that keeps all rules."""
 
-from tests.faults.checker import yield_breaches
+from typing import Any
+
+from tests.faults.checker import claim_breaches, yield_breaches
 from tests.faults.checker.breaches import BROKEN, lawful, lawful_data
 from tests.faults.checker.forger import Forger
 from tests.faults.checker.process import CheckerProcess
@@ -11,7 +13,10 @@ from tests.faults.fault_report import Report
 
 def self_test(lab: FaultLab, report: Report) -> None:
     """No operator may run meanwhile: it would clean up."""
-    broken = {**BROKEN, **yield_breaches.BROKEN}
+    broken: dict[str, list[Any]] = {}
+    for found in (BROKEN, yield_breaches.BROKEN, claim_breaches.BROKEN):
+        for rule, breaches in found.items():
+            broken.setdefault(rule, []).extend(breaches)
     forger, checker = Forger(lab.api, lab.new_name()), CheckerProcess(lab.kubeconfig)
 
     def named(mark: str, rule: str | None = None) -> bool:
@@ -24,9 +29,11 @@ def self_test(lab: FaultLab, report: Report) -> None:
             lawful(forger)
             lawful_data(forger)
             yield_breaches.lawful_yields(forger)
+            claim_breaches.lawful_claims(forger)
             checker.ask("explained")
             problems = [f"complained of a job that kept all rules: {checker.show()}"] if checker.complaints else []
-            marks = [(rule, breach.__name__, breach(forger)) for rule, found in broken.items() for breach in found]
+            claim_breaches.begin_early(forger)
+            marks = [(rule, breach.__name__, breach(forger)) for rule, breaches in broken.items() for breach in breaches]
             checker.ask("explained")
             checker.ask("empty")
         problems += [f"no rule was broken for {rule}" for rule in checker.checked if rule not in broken]

@@ -4,7 +4,7 @@
 import collections
 from typing import Any
 
-from tests.faults.checker.records import Job, Node, Pod, gpus_of
+from tests.faults.checker.records import Job, Node, Pod, Pool, gpus_of
 from tests.kit.api import Object
 from tests.kit.follower import GONE
 
@@ -15,7 +15,7 @@ class State:
         self.nodes = {}  # name: Node
         self.pods = {}  # UID: Pod
         self.gpus = {}  # node: [(slices there are, slices in use)]
-        self.pools = set()
+        self.pools = {}  # name: Pool
         self.vanished = set()  # UIDs of jobs that were gone without having been marked for deletion
         self._claimants = collections.defaultdict(set)  # node: UIDs of jobs whose lease names it
         self._on_node = collections.defaultdict(set)  # node: UIDs of pods
@@ -73,8 +73,10 @@ class State:
 
     def _apply_gpupools(self, _revision: int, pool: Object, gone: bool) -> tuple[Any, Any]:
         name = pool["metadata"]["name"]
-        (self.pools.discard if gone else self.pools.add)(name)
-        return name, None if gone else name
+        before, after = self.pools.pop(name, None), None if gone else Pool.read(pool)
+        if after:
+            self.pools[name] = after
+        return before, after
 
     @staticmethod
     def _apply_leases(_revision: int, lease: Object, gone: bool) -> tuple[None, Any]:

@@ -14,14 +14,14 @@ def _entries(*attempts: int, **more: Any) -> list[Object]:
     return [{"attempt": attempt, "cause": "Draining", "nodes": "n", **more} for attempt in attempts]
 
 
-def _run(forger: Forger, job: str, node: str, number: int, attempt: int) -> None:
+def run(forger: Forger, job: str, node: str, number: int, attempt: int) -> None:
     forger.status(job, number, "Taking", node, attempt=attempt, phase="Starting")
     forger.mark(node, job, number)
     forger.status(job, number, "Held", node, attempt=attempt, phase="Starting")
     forger.status(job, number, "Running", node, attempt=attempt, phase="Running", startTime="2020-01-01T00:00:00Z")
 
 
-def _leave(forger: Forger, job: str, node: str, number: int, outcome: str, phase: str, **then: Any) -> None:
+def leave(forger: Forger, job: str, node: str, number: int, outcome: str, phase: str, **then: Any) -> None:
     """then: of the status when the node is given back."""
     forger.status(job, number, "Releasing", node, attempt=number - 1, outcome=outcome, phase="Releasing",
                   reason="Draining" if outcome == "Queued" else outcome)
@@ -34,14 +34,14 @@ def lawful_yields(forger: Forger) -> None:
     a, b, c = forger.node(), forger.node(), forger.node()
     job = forger.job()
     forger.drain(a)  # as late as the operator may not know of it
-    _run(forger, job, a, 1, 0)
+    run(forger, job, a, 1, 0)
     forger.end_pod(forger.pod(job, a), stop_signal=15, report='{"step":7}')
-    _leave(forger, job, a, 1, "Queued", "Queued", activeSeconds=9, checkpoint={"step": 7}, history=_entries(0))
-    _run(forger, job, b, 2, 1)
+    leave(forger, job, a, 1, "Queued", "Queued", activeSeconds=9, checkpoint={"step": 7}, history=_entries(0))
+    run(forger, job, b, 2, 1)
     told = forger.pod(job, b, 2, attempt=1)
     forger.end_pod(told, stop_signal=15)
-    _leave(forger, job, b, 2, "Suspended", "Suspended", activeSeconds=None, checkpoint={"step": 7}, history=_entries(0, 1))
-    _run(forger, job, c, 3, 2)
+    leave(forger, job, b, 2, "Suspended", "Suspended", activeSeconds=None, checkpoint={"step": 7}, history=_entries(0, 1))
+    run(forger, job, c, 3, 2)
     last = forger.pod(job, c, 3, attempt=2)
     forger.status(job, 3, "Releasing", c, attempt=2, outcome="Suspended", phase="Releasing", reason="Suspended")
     forger.end_pod(last)
@@ -54,7 +54,7 @@ def lawful_yields(forger: Forger) -> None:
 def _running(forger: Forger) -> tuple[str, str]:
     """(job, node) of a job that runs its first attempt."""
     job, node = forger.job(), forger.node()
-    _run(forger, job, node, 1, 0)
+    run(forger, job, node, 1, 0)
     return job, node
 
 
@@ -72,22 +72,22 @@ def a_move_is_charged(forger: Forger) -> str:
 
 def a_suspension_is_charged_later(forger: Forger) -> str:
     job, node = _running(forger)
-    _leave(forger, job, node, 1, "Suspended", "Suspended")
+    leave(forger, job, node, 1, "Suspended", "Suspended")
     forger.status(job, 1, "", phase="Queued", failures=1)
     return job
 
 
 def a_number_is_used_again(forger: Forger) -> str:
     job, node = _running(forger)
-    _leave(forger, job, node, 1, "Queued", "Queued")
-    _run(forger, job, node, 2, 0)
+    leave(forger, job, node, 1, "Queued", "Queued")
+    run(forger, job, node, 2, 0)
     return job
 
 
 def a_number_is_left_out(forger: Forger) -> str:
     job, node = _running(forger)
-    _leave(forger, job, node, 1, "Queued", "Queued")
-    _run(forger, job, node, 2, 2)
+    leave(forger, job, node, 1, "Queued", "Queued")
+    run(forger, job, node, 2, 2)
     return job
 
 
@@ -114,14 +114,14 @@ def a_success_runs_again(forger: Forger) -> str:
 def a_success_is_suspended(forger: Forger) -> str:
     job, node = _running(forger)
     forger.end_pod(forger.pod(job, node))
-    _leave(forger, job, node, 1, "Suspended", "Suspended")
+    leave(forger, job, node, 1, "Suspended", "Suspended")
     return job
 
 
 def active_seconds_fall(forger: Forger) -> str:
     job, node = _running(forger)
     forger.status(job, 1, "Running", node, activeSeconds=9)
-    _leave(forger, job, node, 1, "Queued", "Queued", activeSeconds=8)
+    leave(forger, job, node, 1, "Queued", "Queued", activeSeconds=8)
     return job
 
 

@@ -4,7 +4,7 @@
 import json
 from typing import Iterator
 
-from tests.faults.checker.records import Job, Pod
+from tests.faults.checker.records import AWAITING, Job, Pod
 from tests.faults.checker.rule import Change, Rule
 from tests.faults.checker.state import State
 
@@ -41,6 +41,8 @@ class YieldsAreFree(Rule):
 
 def _ends(before: Job, after: Job) -> bool:
     """Whether an attempt, or the way to it, ends here."""
+    if before.state == "Restarting":  # on the way to the next one, of which it may be told not to begin
+        return after.state == "Releasing"
     return before.state in ("Taking", "Held", "Running") and (after.state == "Releasing" or after.lease_id != before.lease_id)
 
 
@@ -130,7 +132,8 @@ class ActiveTimeIsKept(Rule):
 
 
 class DrainedNodesStayFree(Rule):
-    """Of those that have been drained for 5 s in which somebody leads: the operator acts on what its watch shows."""
+    """Of those that have been drained for 5 s in which somebody leads: the operator acts on what its watch shows. A claim on
+    one is given up, so it does not take it either."""
 
     name = "a drained node is in no new lease"
     LIMIT = 5.0
@@ -153,9 +156,9 @@ class DrainedNodesStayFree(Rule):
             self._since.setdefault(node.uid, change.when)
 
     def _look_at(self, before: Job | None, job: Job, change: Change) -> Iterator[str]:
-        same = before and (before.lease_id == job.lease_id or job.state == "Restarting")
+        same = before and (before.lease_id == job.lease_id and before.awaiting == job.awaiting or job.state == "Restarting")
         had = before.nodes if before and same else {}
-        if job.state not in ("Taking", "Held", "Restarting"):
+        if job.state not in (AWAITING, "Taking", "Held", "Restarting"):
             return
         for name, (uid, _) in job.nodes.items():
             if had.get(name, ("",))[0] == uid:
