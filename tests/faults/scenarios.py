@@ -153,6 +153,56 @@ def waits_behind_another(world: World, gpus: int) -> Any:
     return _one_after_the_other(world, [world.submit(gpus) for _ in range(2)], gpus)
 
 
+def makes_room(world: World, gpus: int) -> Any:
+    """A tenant gets the nodes that are guaranteed to it back from a borrower, which goes on later."""
+    pool, nodes = _pool_of_tenants(world, gpus, {"guaranteed": gpus}, {"minRunSeconds": 0})
+    borrower = world.submit(gpus, pool, checkpoint={})
+    world.running(borrower)
+    firm = world.submit(gpus, pool, namespace=world.other_namespace)
+    results = [_made_room(world, borrower, firm, gpus), world.over_with_history(borrower)]
+    world.remove_pool(pool, nodes)
+    return results
+
+
+def makes_room_for_a_share(world: World, gpus: int) -> Any:
+    """One of two jobs of a tenant that has all nodes."""
+    rules = {"toShare": True, "shareMinRunSeconds": 0, "patienceSeconds": 0, "marginPercent": 0}
+    pool, nodes = _pool_of_tenants(world, 2 * gpus, {"weight": 2}, rules)
+    borrowers = [world.submit(gpus, pool, checkpoint={}) for _ in range(2)]
+    for job in borrowers:
+        world.running(job)
+    firm = world.submit(gpus, pool, namespace=world.other_namespace)
+    borrower = world.wait("a job to make room", lambda: next((job for job in borrowers if job.status().get("yields")), None))
+    borrowers.remove(borrower)
+    results = [_made_room(world, borrower, firm, gpus), world.over_with_history(borrower)]
+    _all_ranks(world, borrowers[0], gpus)
+    results.append(world.over(borrowers[0]))
+    world.remove_pool(pool, nodes)
+    return results
+
+
+def _pool_of_tenants(world: World, count: int, firm: Any, rules: Any) -> tuple[str, list[str]]:
+    """(its name, its nodes), of so many GPUs. A tenant, which is like this, has the other namespace; rules: who yields."""
+    pool = world.name + "-extra"
+    nodes = [f"{pool}-n{i}" for i in range(count)]
+    tenant = {"name": "firm", "namespaces": [world.other_namespace], **firm}
+    world.add_pool(pool, nodes, queue={"tenants": [tenant], "yield": rules})
+    return pool, nodes
+
+
+def _made_room(world: World, borrower: JobHandle, firm: JobHandle, gpus: int) -> Any:
+    """How the job ends for which the borrower made room, which then ends too; and how often it did."""
+    world.running(firm)
+    status = world.until(borrower, "to wait", lambda s: s.get("phase") == "Queued" and not s.get("lease") and s)
+    assert "startTime" not in status, f"the clock of {borrower.name} runs in the queue"
+    _all_ranks(world, firm, gpus)
+    result = world.over(firm)
+    world.running(borrower, attempt=1)
+    yields = borrower.status()["yields"]
+    _all_ranks(world, borrower, gpus, attempt=1)
+    return result, yields
+
+
 def share_a_gpu(world: World, gpus: int) -> Any:
     """Three jobs want half of a GPU each; two run at once and the third after them."""
     pool, node = world.name + "-shared", world.name + "-shared-n0"
@@ -269,6 +319,8 @@ _LIVES: dict[Callable[[World, int], Any], dict[int, Any]] = {
     told_to_stop: {2: _went_on("Yielded")},
     its_pool_is_deleted: {1: _AT_ONCE},
     waits_behind_another: {3: [_AT_ONCE] * 2},
+    makes_room: {2: [(_AT_ONCE, 1), _went_on("Yielded")]},
+    makes_room_for_a_share: {1: [(_AT_ONCE, 1), _went_on("Yielded"), _AT_ONCE]},
     share_a_gpu: {1: [_AT_ONCE] * 3},
     rent_single_gpus: {1: [_AT_ONCE] * 3},
     fetches_and_saves: {gpus: (_AT_THE_SECOND_TRY, [("Fetched", 1), ("Complete", 1)]) for gpus in (1, 2)},

@@ -15,7 +15,7 @@ from tests.faults.world import World
 # A start alone takes about 10 calls; one that never gets further would make no progress.
 SHORTEST_LIFE, LONGEST_LIFE = 12, 80
 # Like others of the storm but for what makes the job leave; each world that is there makes all others slower.
-LEFT_OUT = ("drained-1", "drain_taken_back-2", "restart_asked-2", "told_to_stop-2")
+LEFT_OUT = ("drained-1", "drain_taken_back-2", "restart_asked-2", "told_to_stop-2", "makes_room-2")
 
 
 def crashes(seed: int) -> Iterator[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pool with its nodes and a namespace, for one scenario at a time; there may be several."""
+"""A pool with its nodes and its namespaces, for one scenario at a time; there may be several."""
 
 import functools
 import itertools
@@ -29,16 +29,27 @@ class World:
         self.node_names = [f"{name}-n{i}" for i in range(node_count)]
         self.supervisor: Any = None  # of the operator of this moment
         self.slowest_mark = 0.0  # seconds until all that was left of a job was marked for deletion
+        self._namespaces: list[str] = []
         self._numbers = itertools.count(1)
 
     def set_up(self) -> None:
-        self.api.create("namespaces", {"metadata": {"name": self.name}})
+        self._add_namespace(self.name)
         self.add_pool(self.name, self.node_names)
-        self.wait("the service account", lambda: self.api.find("serviceaccounts", "default", self.name))
 
-    def add_pool(self, pool: str, node_names: list[str]) -> None:
+    def _add_namespace(self, name: str) -> str:
+        self.api.create("namespaces", {"metadata": {"name": name}})
+        self._namespaces.append(name)
+        self.wait("the service account", lambda: self.api.find("serviceaccounts", "default", name))
+        return name
+
+    @functools.cached_property
+    def other_namespace(self) -> str:
+        """One of another tenant."""
+        return self._add_namespace(self.name + "-other")
+
+    def add_pool(self, pool: str, node_names: list[str], **spec: Any) -> None:
         label = {POOL_LABEL: pool}
-        self.api.create("gpupools", pool_manifest(pool, label, nodeLossTimeoutSeconds=1))
+        self.api.create("gpupools", pool_manifest(pool, label, nodeLossTimeoutSeconds=1, **spec))
         for name in node_names:
             self.nodes.add(name, label)
 
@@ -68,21 +79,26 @@ class World:
     def tear_down(self) -> None:
         for sweep in self.api.list("gpusweeps", self.name):
             self.api.delete("gpusweeps", sweep["metadata"]["name"], self.name)
-        for job in self.api.list("gpujobs", self.name):
-            self.api.delete("gpujobs", job["metadata"]["name"], self.name)
-        self.wait("all jobs to be gone", lambda: not self.api.list("gpujobs", self.name))
+        for job in self._jobs():
+            job.delete()
+        self.wait("all jobs to be gone", lambda: not self._jobs())
         self.leave()
+
+    def _jobs(self) -> list[JobHandle]:
+        return [JobHandle(self.api, job["metadata"]["name"], namespace) for namespace in self._namespaces
+                for job in self.api.list("gpujobs", namespace)]
 
     def leave(self) -> None:
         """For a world without jobs."""
         self.api.delete("gpupools", self.name)
-        self.api.delete("namespaces", self.name)
+        for namespace in self._namespaces:
+            self.api.delete("namespaces", namespace)
         for name in self.node_names:
             self.nodes.remove(name)
 
     def abandon(self) -> None:
         """For one in which something has failed, when no operator runs any more."""
-        remove_everything(self.api, [self.name], [self.name, self.name + "-extra", self.name + "-shared"])
+        remove_everything(self.api, self._namespaces, [self.name, self.name + "-extra", self.name + "-shared"])
         for name in [name for name in self.nodes.names() if name.startswith(self.name + "-")]:
             self.kubelet.plugins.remove(name)
             self.nodes.remove(name)
@@ -91,22 +107,22 @@ class World:
         return wait_for(what, probe, limit, lambda: f"in {self.name}: {self.show()}\n{self.supervisor.show()}")
 
     def show(self) -> str:
-        jobs = [JobHandle(self.api, j["metadata"]["name"], self.name).show() for j in self.api.list("gpujobs", self.name)]
+        jobs = [job.show() for job in self._jobs()]
         sweeps = [SweepHandle(self.api, s["metadata"]["name"], self.name).show() for s in self.api.list("gpusweeps", self.name)]
         return "\n".join([*sweeps, *jobs, *self.left_of()])
 
-    def submit(self, gpus: int = 1, pool: str | None = None, source_plan: Plan | None = None, **spec: Any) -> JobHandle:
+    def submit(self, gpus: int = 1, pool: str | None = None, source_plan: Plan | None = None, namespace: str | None = None,
+               **spec: Any) -> JobHandle:
         """source_plan: how its source is fetched, until fetch_well()."""
-        name = f"j{next(self._numbers)}"
+        job = JobHandle(self.api, f"j{next(self._numbers)}", namespace or self.name)
         if source_plan:
-            self.kubelet.transfers.sources[self.name, name] = source_plan
-        made = self.api.create("gpujobs", job_manifest(name, self.name, pool or self.name, gpus=gpus, **spec))
-        job = JobHandle(self.api, name, self.name)
+            self.kubelet.transfers.sources[job.namespace, job.name] = source_plan
+        made = self.api.create("gpujobs", job_manifest(job.name, job.namespace, pool or self.name, gpus=gpus, **spec))
         job.uid = made["metadata"]["uid"]
         return job
 
     def fetch_well(self, job: JobHandle) -> None:
-        self.kubelet.transfers.sources.pop((self.name, job.name), None)
+        self.kubelet.transfers.sources.pop((job.namespace, job.name), None)
 
     def submit_sweep(self, trials: int, **spec: Any) -> SweepHandle:
         """A grid of one parameter with so many values."""
@@ -160,8 +176,8 @@ class World:
 
     def children(self, job: JobHandle | None = None) -> Iterator[tuple[str, Object]]:
         """(kind, object); of all jobs without one."""
-        for kind in KINDS:
-            for child in self.api.list(kind, self.name):
+        for namespace, kind in itertools.product(self._namespaces, KINDS):
+            for child in self.api.list(kind, namespace):
                 if is_ours(child) and (not job or child["metadata"]["labels"].get(JOB_UID) == job.uid):
                     yield kind, child
 
