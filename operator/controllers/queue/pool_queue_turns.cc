@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "controllers/queue/pool_queue.h"
 #include "planning/forecast/estimates.h"
 #include "planning/job/job_status.h"
+#include "planning/nodes/node_gpus.h"
 #include "planning/nodes/pool_validation.h"
+#include "planning/tenants/gpu_amount.h"
 
 namespace gpupool::controllers {
 
@@ -97,6 +100,21 @@ void describe_work(const api::GpuJob& job, const api::GpuPool& pool, const plann
       std::chrono::ceil<std::chrono::seconds>(planning::longest_ending(job, pool)).count();
 }
 
+// A node that has left the pool belongs to the job until its lease ends.
+planning::MilliGpus amount_outside(const Caches& caches, const planning::PoolState& state,
+                                   const std::vector<api::NodeRef>& nodes) {
+  const auto& spec = state.pool()->spec;
+  planning::MilliGpus sum = 0;
+  for (const auto& ref : nodes) {
+    if (state.members().contains(ref.name)) continue;
+    const auto node = caches.newest_nodes.get({"", ref.name});
+    if (node == nullptr) continue;
+    const auto described = planning::describe_node(*node, spec.gpus.resource_name);
+    sum += planning::gpu_amount(*spec.queue, described.model, described.all_gpus());
+  }
+  return sum;
+}
+
 }  // namespace
 
 // granted: what the queue gave to the job, which its status does not show yet; else null.
@@ -113,6 +131,7 @@ void PoolQueue::put_hold(planning::PoolState& state, const api::GpuJob& job,
   auto& holding = hold.holding;
   holding.tenant = holds ? turns.tenant_of(job) : turns.book().tenants().of(job.metadata.ns).name;
   holding.amount = state.amount_of(nodes, slices);
+  if (slices == 0) holding.amount += amount_outside(caches_, state, nodes);
   for (const auto& node : nodes) holding.nodes.push_back(node.name);
   holding.held_since = holds && job.status.lease->held_since ? *job.status.lease->held_since : turns.now();
   hold.until = planning::latest_end(job, *state.pool(), turns.now());

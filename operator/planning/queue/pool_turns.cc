@@ -58,6 +58,8 @@ void PoolTurns::remove_hold(const api::ObjectKey& job) {
   book_->release(job, now_);
   const auto known = held_.find(job);
   if (known == held_.end()) return;
+  // Its tenant may have more now, also if no node of the pool comes free: another job may have claimed it.
+  plan_.reset();
   forget_holder(known->second);
   held_.erase(known);
 }

@@ -200,6 +200,34 @@ TEST(PoolQueue, ADrainedNodeIsGivenAgainWhenTheDrainIsTakenBack) {
   EXPECT_EQ(world.take("job").nodes.size(), 1U);
 }
 
+TEST(PoolQueue, ATenantHoldsANodeThatHasLeftThePool) {
+  PoolQueueWorld world;
+  auto pool = test::make_pool("lab");
+  ++pool.metadata.generation;
+  pool.spec.node_selector.match_labels["pool"] = "lab";
+  pool.spec.queue.emplace().others.emplace().limit = 4;
+  world.put(pool);
+  auto node = test::make_node("a", 4);
+  node.metadata.labels["pool"] = "lab";
+  world.put(node);
+  world.put(make_queued_job("holds", 4));
+  ASSERT_EQ(world.take("holds").nodes.size(), 1U);
+  auto left = node;
+  left.metadata.labels.erase("pool");
+  world.put(left);
+  auto runs = *world.job("holds");
+  runs.status.lease->state = api::lease_state::kRunning;
+  world.put(runs);
+  auto other = test::make_node("b");
+  other.metadata.labels["pool"] = "lab";
+  world.put(other);
+  world.put(make_queued_job("waits", 1));
+  EXPECT_EQ(world.take("waits").reason, api::reason::kLimitReached);
+  world.finish("holds");
+  const auto verdict = world.take("waits");
+  EXPECT_EQ(verdict.nodes.size(), 1U) << verdict.reason << ": " << verdict.message;
+}
+
 // After any changes, the queue gives the same answers as one that reads everything again.
 RC_GTEST_PROP(PoolQueue, WorkingInChangesIsAsGoodAsBeginningAnew, ()) {
   PoolQueueWorld world;
