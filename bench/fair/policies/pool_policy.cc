@@ -119,7 +119,7 @@ void PoolPolicy::make_room(Actions& actions, const planning::YieldClaim& claim) 
     const auto victim = id_of(uid.substr(uid.rfind(kJob)));
     actions.yield(victim);
     hold(leases_.extract(victim).mapped(), 0);
-    state_.turns()->remove_hold(key_of(workload_, victim));
+    state_.remove_hold(key_of(workload_, victim));
     arrived(victim);
   }
 }
@@ -174,7 +174,7 @@ void PoolPolicy::decide(Actions& actions) {
   for (const auto id : ended_) {
     const auto lease = leases_.extract(id);
     hold(lease.mapped(), 0);
-    if (turns != nullptr) turns->remove_hold(key_of(workload_, id));
+    if (turns != nullptr) state_.remove_hold(key_of(workload_, id));
   }
   ended_.clear();
   for (auto notified = state_.take_notifications(); !notified.empty();

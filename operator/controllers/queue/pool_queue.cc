@@ -213,7 +213,7 @@ void PoolQueue::work_in_job(const api::ObjectKey& key) {
       old->holding.erase(key);
       old->awaiting.erase(key);
       old->remove_waiting(key, {});
-      if (auto* turns = old->turns()) turns->remove_hold(key);
+      if (old->turns() != nullptr) old->remove_hold(key);
     }
   }
   auto* const state = job == nullptr ? nullptr : find(job->spec.pool);

@@ -124,7 +124,7 @@ void PoolQueue::put_hold(planning::PoolState& state, const api::GpuJob& job,
   auto& turns = *state.turns();
   const auto key = job.metadata.key();
   const bool holds = planning::holds_nodes(job.status) && job.status.lease;
-  if (!holds && granted == nullptr) return turns.remove_hold(key);
+  if (!holds && granted == nullptr) return state.remove_hold(key);
   const auto& nodes = holds ? job.status.lease->nodes : granted->nodes;
   const auto slices = holds ? job.status.lease->slices : granted->slices;
   planning::TurnHold hold;

@@ -170,6 +170,12 @@ void PoolState::reserve(const api::ObjectKey& job, const Verdict& given) {
   }
 }
 
+// Its tenant may have more now, also if no node of the pool comes free: another job may have claimed it, or
+// it has left the pool.
+void PoolState::remove_hold(const api::ObjectKey& job) {
+  if (turns_->remove_hold(job)) forget_plan();
+}
+
 void PoolState::take_past_line(const std::vector<api::NodeRef>& nodes) {
   for (const auto& ref : nodes) {
     const auto member = members_.find(ref.name);

@@ -76,6 +76,8 @@ class PoolState {
   const PoolTurns* turns() const { return turns_ ? &*turns_ : nullptr; }
   // What this many slices per worker, or whole nodes if 0, of these nodes count. REQUIRES: turns().
   MilliGpus amount_of(const std::vector<api::NodeRef>& refs, std::int64_t slices) const;
+  // The job holds nothing any more. REQUIRES: turns().
+  void remove_hold(const api::ObjectKey& job);
 
   // avoided, turn: those of Demand.
   void put_waiting(Job job, std::uint64_t arrival, std::vector<std::string> avoided = {}, Turn turn = {});

@@ -54,14 +54,13 @@ bool PoolTurns::put_hold(const api::ObjectKey& job, TurnHold hold) {
   return others_may_claim;
 }
 
-void PoolTurns::remove_hold(const api::ObjectKey& job) {
+bool PoolTurns::remove_hold(const api::ObjectKey& job) {
   book_->release(job, now_);
   const auto known = held_.find(job);
-  if (known == held_.end()) return;
-  // Its tenant may have more now, also if no node of the pool comes free: another job may have claimed it.
-  plan_.reset();
+  if (known == held_.end()) return false;
   forget_holder(known->second);
   held_.erase(known);
+  return true;
 }
 
 void PoolTurns::forget_holder(const TurnHold& hold) {

@@ -63,7 +63,7 @@ class PoolTurns {
 
   // Returns whether others may claim now what they could not before.
   bool put_hold(const api::ObjectKey& job, TurnHold hold);
-  void remove_hold(const api::ObjectKey& job);
+  bool remove_hold(const api::ObjectKey& job);  // whether there was one
 
   // What jobs hold now.
   std::vector<Holding> holdings();

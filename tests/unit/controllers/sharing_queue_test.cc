@@ -57,6 +57,23 @@ TEST(SharingQueue, AGrantIsKeptUntilTheQueueIsToldOfTheLease) {
   EXPECT_EQ(world.ask("three").reason, api::reason::kWaitingForNodes);
 }
 
+TEST(SharingQueue, ATenantThatHoldsLessMayHaveMoreAlsoIfNoNodeChanges) {
+  SharingWorld world;
+  auto pool = test::make_sharing_pool("lab");
+  ++pool.metadata.generation;
+  pool.spec.queue.emplace().others.emplace().limit = 1;
+  world.put(pool);
+  world.add_node("a");
+  world.add_job("holds", 10);
+  ASSERT_EQ(world.take("holds").nodes.size(), 1U);
+  world.add_node("b");
+  world.add_job("waits", 10);
+  world.remove_node("a");
+  EXPECT_EQ(world.take("waits").reason, api::reason::kLimitReached);
+  world.finish("holds");
+  EXPECT_EQ(world.take("waits").nodes.size(), 1U);
+}
+
 TEST(SharingQueue, ALeaseOnTheSameNodesMayHaveMoreSlices) {
   SharingWorld world;
   world.add_node("a");

@@ -148,7 +148,7 @@ void TurnWorld::put_hold(const std::string& name) {
 // Gives back the nodes; who waits for it may have them all now.
 void TurnWorld::release(const std::string& name) {
   const auto held = held_.extract(name).mapped();
-  state_->turns()->remove_hold(held.key);
+  state_->remove_hold(held.key);
   for (const auto& node : held.nodes) state_->set_holders(node, {--holders_[node], 0});
   for (auto& [other, holds] : held_) {
     if (holds.awaits.erase(name) == 0 || !holds.awaits.empty()) continue;
