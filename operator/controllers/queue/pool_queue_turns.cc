@@ -130,6 +130,7 @@ void PoolQueue::put_hold(planning::PoolState& state, const api::GpuJob& job,
   planning::TurnHold hold;
   auto& holding = hold.holding;
   holding.tenant = holds ? turns.tenant_of(job) : turns.book().tenants().of(job.metadata.ns).name;
+  if (slices > 0) state.shared(describer(state));  // or amount_of() would not know nodes that are new
   holding.amount = state.amount_of(nodes, slices);
   if (slices == 0) holding.amount += amount_outside(caches_, state, nodes);
   for (const auto& node : nodes) holding.nodes.push_back(node.name);

@@ -74,6 +74,20 @@ TEST(SharingQueue, ATenantThatHoldsLessMayHaveMoreAlsoIfNoNodeChanges) {
   EXPECT_EQ(world.take("waits").nodes.size(), 1U);
 }
 
+TEST(SharingQueue, AnOperatorThatComesKnowsWhatATenantHolds) {
+  SharingWorld world;
+  auto pool = test::make_sharing_pool("lab");
+  ++pool.metadata.generation;
+  pool.spec.queue.emplace().others.emplace().limit = 1;
+  world.put(pool);
+  world.add_node("a");
+  world.add_job("holds", 10);
+  ASSERT_EQ(world.take("holds").nodes.size(), 1U);
+  world.add_job("waits", 10);
+  test::PoolQueueWorld::Fresh fresh(world);
+  EXPECT_EQ(fresh.queue.ask(*world.job("waits")).verdict().reason, api::reason::kLimitReached);
+}
+
 TEST(SharingQueue, ALeaseOnTheSameNodesMayHaveMoreSlices) {
   SharingWorld world;
   world.add_node("a");
