@@ -7,7 +7,7 @@ from typing import Any
 from tests.faults.checker.claim_rules import (LATE, MOST_AWAITED, ClaimComesFirst, ClaimEnds, ClaimStands, NodesOfClaims,
                                               TakesWhatIsFree)
 from tests.faults.checker.forger import NOBODY, Forger
-from tests.faults.checker.tenant_rules import WithinLimit
+from tests.faults.checker.tenant_rules import UsageIsRight, WithinLimit
 from tests.faults.checker.yield_breaches import leave, run
 from tests.faults.checker.yield_rules import DrainedNodesStayFree, YieldsAreFree
 
@@ -75,6 +75,10 @@ def begin_early(forger: Forger) -> None:
     forger.kept["overdue"] = _claim(forger, forger.node(), until=-LATE)
     forger.kept["late"] = borrower, node = _borrower(forger)
     _give_up(forger, _claim(forger, node, borrower))
+    forger.kept["pool"] = pool = forger.pool()
+    forger.kept["began"] = time.monotonic()
+    for tenant in ("few", "many"):
+        forger.status(forger.job(pool), 1, "Taking", forger.node(gpus=2), tenant=tenant)
 
 
 def a_claim_awaits_too_many(forger: Forger) -> str:
@@ -257,6 +261,23 @@ def one_of_the_others_has_too_much(forger: Forger) -> str:
     return job
 
 
+def _tell_used(forger: Forger, **gpu_seconds: float) -> None:
+    tenants = [{"name": name, "usage": str(int(1000 * used))} for name, used in gpu_seconds.items()]
+    forger.api.patch("gpupools", forger.kept["pool"], {"status": {"queue": {"tenants": tenants}}}, sub="status")
+
+
+def what_a_tenant_has_used_is_lost(forger: Forger) -> str:
+    """A half of it."""
+    began = forger.kept["began"]
+    _tell_used(forger, few=time.monotonic() - began, many=2 * (time.monotonic() - began))
+    return "tenant few of pool " + forger.kept["pool"]
+
+
+def a_tenant_is_charged_twice(forger: Forger) -> str:
+    _tell_used(forger, many=4 * (time.monotonic() - forger.kept["began"]))
+    return "tenant many of pool " + forger.kept["pool"]
+
+
 def a_drained_node_is_claimed(forger: Forger) -> str:
     return _claim(forger, forger.long_drained)
 
@@ -289,5 +310,6 @@ BROKEN = {
     NodesOfClaims.name: [a_claimed_node_is_taken, a_claimed_node_replaces_another, a_node_is_claimed_twice,
                          a_node_is_claimed_that_another_job_has],
     WithinLimit.name: [a_tenant_has_too_much, one_of_the_others_has_too_much],
+    UsageIsRight.name: [what_a_tenant_has_used_is_lost, a_tenant_is_charged_twice],
     ClaimEnds.name: [a_claim_outlasts_its_time],
 }

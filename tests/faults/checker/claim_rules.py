@@ -158,7 +158,7 @@ class NodesOfClaims(Rule):
                 yield from self._look_at_hold(job, place, change, state)
 
     def _look_at_claim(self, job: Job, place: tuple[str, str], change: Change, state: State) -> Iterator[str]:
-        self.checked += change.led[0] + change.SETTLED < change.when
+        self.checked += change.settled(change.when)
         yield from self._look_at_hold(job, place, change, state)
         for other in state.claimants(place[0]):
             if other.uid in (job.uid, *job.awaits) or place not in other.places_held():

@@ -21,9 +21,12 @@ class Change:
         return max(0.0, until - max(since, when))
 
     def sure_since(self, when: float) -> bool:
-        """Whether whoever writes now has known since then what was there then: one and the same operator led already so long
-        that no other one, which was paused, writes any more; or one has led for a while since then."""
-        return self.led[0] + self.SETTLED < when or self.led_since(when) > self.KNOWN
+        """Whether whoever writes now must have known what was there then."""
+        return self.settled(when) or self.led_since(when) > self.KNOWN
+
+    def settled(self, when: float) -> bool:
+        """Whether the operator that leads now led then already, for so long that no other one that was paused writes yet."""
+        return self.led[0] + self.SETTLED < when
 
     def places(self) -> set[str]:
         """Names of the nodes that this is about."""

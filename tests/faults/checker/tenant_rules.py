@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for tenants of pools with spec.queue, of which whole nodes are rented."""
 
+import dataclasses
 from typing import Iterator
 
-from tests.faults.checker.records import Job
+from tests.faults.checker.records import Job, Pool
 from tests.faults.checker.rule import Change, Rule
 from tests.faults.checker.state import State
 
@@ -41,3 +42,74 @@ class WithinLimit(Rule):
         if held > limit:
             yield (f"tenant {job.tenant} may hold {limit} GPUs of pool {job.pool} and holds {held} since {job.key} is {job.state}: "
                    f"{sorted(other.key for other in known)}")
+
+
+@dataclasses.dataclass
+class _Account:
+    """Of what a tenant has held, in GPU-seconds."""
+
+    at: float
+    leaders: int  # how many have led before
+    used: float = 0.0
+    held: int = 0
+    peak: int = 0
+    vague: float = 0.0  # since nobody but the operator knows when it noticed a begin and an end
+
+    def add(self, gpus: int, when: float) -> None:
+        """From now on it holds so many more."""
+        self.advance(when)
+        self.held += gpus
+        self.peak = max(self.peak, self.held)
+        self.vague += UsageIsRight.NOTICED * abs(gpus)
+
+    def advance(self, when: float) -> None:
+        self.used += self.held * max(0.0, when - self.at)
+        self.at = max(self.at, when)
+
+
+class UsageIsRight(Rule):
+    """Each operator that begins to lead may lose, or count again, what was used in the last second before. What runs are too
+    short for is the decay."""
+
+    name = "what tenants have used is what they held, within 1 %"
+    NOTICED, SHARE = 0.5, 0.01
+    LOST = 2.0  # seconds: times in a status are whole seconds
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._accounts: dict[tuple[str, str], _Account] = {}  # (pool, tenant)
+        self._held: dict[str, tuple[str, str, int]] = {}  # UID of a job: (pool, tenant, GPUs)
+        self._leader, self._leaders = "", 0
+
+    def look(self, change: Change, state: State) -> Iterator[str]:
+        if change.kind == "leases" and change.after:
+            leader = change.after["spec"].get("holderIdentity") or ""
+            self._leaders += leader != self._leader
+            self._leader = leader
+        elif change.kind == "gpujobs":
+            self._note(change, state)
+        elif change.kind == "gpupools" and change.after and change.before and change.after.used != change.before.used:
+            yield from self._compare(change.after, change.when)
+
+    def _note(self, change: Change, state: State) -> None:
+        job = change.after
+        uid = (change.after or change.before).uid
+        before = self._held.pop(uid, None)
+        if job and job.tenant and not job.slices and job.places_held():
+            self._held[uid] = (job.pool, job.tenant, gpus_of_lease(job, state))
+        for sign, hold in ((-1, before), (1, self._held.get(uid))):
+            if hold and before != self._held.get(uid):
+                account = self._accounts.setdefault(hold[:2], _Account(change.when, self._leaders))
+                account.add(sign * hold[2], change.when)
+
+    def _compare(self, pool: Pool, when: float) -> Iterator[str]:
+        for tenant, used in pool.used.items():
+            account = self._accounts.get((pool.name, tenant))
+            if not account:
+                continue
+            account.advance(when)
+            self.checked += 1
+            lost = self.LOST * (1 + self._leaders - account.leaders) * account.peak
+            if abs(used / 1000 - account.used) > self.SHARE * account.used + account.vague + lost:
+                yield (f"tenant {tenant} of pool {pool.name} has used {used / 1000:.1f} GPU-seconds by its status, and held GPUs "
+                       f"for {account.used:.1f}, give or take {account.vague + lost:.1f}")
