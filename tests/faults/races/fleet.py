@@ -13,16 +13,38 @@ from tests.kit.names import POOL_LABEL
 from tests.kit.played.nodes import FakeNodes
 from tests.kit.waiting import wait_for
 
-ONE, BIG, SHARED, CALM = "race-one", "race-big", "race-shared", "race-calm"
-GPUS = {ONE: [1] * 8, BIG: [2, 2, 4, 4, 8, 8], SHARED: [2] * 3, CALM: [1] * 4}  # of each node
+ONE, BIG, LENT, SHARED, CALM = "race-one", "race-big", "race-lent", "race-shared", "race-calm"
+GPUS = {ONE: [1] * 8, BIG: [2, 2, 4, 4, 8, 8], LENT: [1] * 4, SHARED: [2] * 3, CALM: [1] * 4}  # of each node
 SPLIT = 10
-SPEC: dict[str, dict[str, Any]] = {BIG: {"queue": {}}, SHARED: {"queue": {}, "sharing": {"deviceSplitCount": SPLIT}}}
+# Whoever waits claims at once, also from jobs that have just begun.
+YIELD = {"toShare": True, "minRunSeconds": 0, "shareMinRunSeconds": 0, "patienceSeconds": 0}
+OWNERS = 2  # writers whose namespaces are of the tenant with a guarantee
 JOBS_A_DISTURBANCE = 4  # jobs that end from one to the next
 
 
+def is_owners(namespace: str) -> bool:
+    """namespace: of a writer, whose number is its end; or of the storm."""
+    numbers = namespace.split("-")[1:]
+    return len(numbers) == 2 and int(numbers[1]) < OWNERS
+
+
+def specs(namespaces: list[str]) -> dict[str, dict[str, Any]]:
+    """Of pools that have one. Two namespaces are a tenant with a guarantee, three another one, and the rest a third one, so
+    that each has several jobs; the limits are for the largest job that the pool can run."""
+    tenants: list[dict[str, Any]] = [
+        {"name": "owner", "namespaces": namespaces[:OWNERS], "weight": 4, "guaranteed": 16, "limit": 20, "maxPriority": 1},
+        {"name": "lab", "namespaces": namespaces[OWNERS:5], "weight": 2, "limit": 16}]
+    big = {"tenants": tenants, "others": {"mode": "Together", "limit": 24}, "yield": YIELD}
+    lent, shared = ([{**tenant, "guaranteed": 1, "limit": limit} for tenant in tenants] for limit in (3, 4))
+    return {BIG: {"queue": big}, LENT: {"queue": {**big, "tenants": lent}},
+            SHARED: {"queue": {"tenants": shared, "yield": YIELD}, "sharing": {"deviceSplitCount": SPLIT}}}
+
+
 class Fleet:
-    def __init__(self, api: Api, nodes: FakeNodes, kubelet: RaceKubelets) -> None:
+    def __init__(self, api: Api, nodes: FakeNodes, kubelet: RaceKubelets, namespaces: list[str]) -> None:
+        """namespaces: of the tenants of its pools."""
         self._api, self._nodes, self._kubelet = api, nodes, kubelet
+        self._specs = specs(namespaces)
         self._size = {f"{pool}-{i}": (pool, gpus) for pool, all_gpus in GPUS.items() for i, gpus in enumerate(all_gpus)}
 
     def names(self, *pools: str) -> list[str]:
@@ -30,7 +52,7 @@ class Fleet:
 
     def set_up(self) -> None:
         for pool in GPUS:
-            self._api.create("gpupools", pool_manifest(pool, {POOL_LABEL: pool}, nodeLossTimeoutSeconds=1, **SPEC.get(pool, {})))
+            self._api.create("gpupools", pool_manifest(pool, {POOL_LABEL: pool}, nodeLossTimeoutSeconds=1, **self._specs.get(pool, {})))
         for name in self._size:
             self.add(name)
 
@@ -99,7 +121,7 @@ class NodeDisturber(threading.Thread):
             undo()
 
     def run(self) -> None:
-        names, step, due = self._fleet.names(ONE, BIG, SHARED), 0.1, 0.0
+        names, step, due = self._fleet.names(ONE, BIG, LENT, SHARED), 0.1, 0.0
         while not self._closed.wait(step):
             try:
                 self._pass_by(step)

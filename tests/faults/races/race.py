@@ -9,6 +9,7 @@ import traceback
 from typing import Any
 
 from tests.faults.artifacts import save_artifacts
+from tests.faults.checker.claim_rules import ClaimComesFirst, TakesWhatIsFree
 from tests.faults.checker.process import CheckerProcess
 from tests.faults.cleanup import remove_everything
 from tests.faults.fault_lab import FaultLab
@@ -46,7 +47,7 @@ class Race:
 
     def run(self) -> None:
         begin, kubelets = time.monotonic(), RaceKubelets(self._api)
-        fleet = Fleet(self._api, self._lab.nodes, kubelets)
+        fleet = Fleet(self._api, self._lab.nodes, kubelets, [writer.namespace for writer in self._writers])
         checker = CheckerProcess(self._lab.kubeconfig, self._record)
         operators = DisturbedPair(self._lab.pair(), self._seed, REST, self._recovered)
         try:
@@ -164,9 +165,13 @@ class Race:
         self._problems += [checker.show()] if checker.complaints else []
         if not checker.checked:
             self._problems.append("the checker has said nothing")
+        told, took = (checker.checked.get(rule.name, 0) for rule in (ClaimComesFirst, TakesWhatIsFree))
+        if not self._problems and not self._foreign and not (told and took):
+            self._problems.append(f"{told} jobs made room and {took} claims took nodes: nothing of that was tried")
         submitted = sum(writer.counts["jobs submitted"] for writer in self._writers)
         print(f"race: {submitted} submissions in {seconds:.0f} s, {submitted / seconds:.1f}/s, "
-              f"{len(run_record.runs)} commands run, {len(checker.complaints)} complaints", flush=True)
+              f"{len(run_record.runs)} commands run, {told} jobs made room, {took} claims took nodes, "
+              f"{len(checker.complaints)} complaints", flush=True)
         if self._problems:
             self._problems.append(f"the operators' logs and all that the checker saw are in {self._save_artifacts(operators)}")
             self._report.failed(self._again, "\n".join(self._problems))

@@ -5,12 +5,13 @@ from random import Random
 from typing import Any
 
 from tests.faults.checker.records import EXPECTED, KEEPS_NODES
-from tests.faults.races.fleet import BIG, CALM, ONE, SHARED, SPLIT
+from tests.faults.races.fleet import BIG, CALM, LENT, ONE, SHARED, SPLIT, is_owners
 from tests.faults.races.race_kubelets import EXITS, RUNS_MS
 from tests.kit.api import Object
 from tests.kit.manifests import RESULTS, SOURCE, job_manifest, shell
 
 CRASH = 9
+LONG_MS = 2000
 
 
 def _size(pool: str, numbers: Random) -> dict[str, Any]:
@@ -18,10 +19,20 @@ def _size(pool: str, numbers: Random) -> dict[str, Any]:
         return {"gpus": numbers.choice((1, 1, 1, 2, 2, 3, 6))}  # six at once is most of the pool
     if pool == CALM:
         return {"gpus": 1}
+    if pool == LENT:
+        return {"gpus": numbers.choice((1, 1, 1, 2))}
     if pool == SHARED:
         return {"gpus": numbers.choice((1, 1, 1, 2, 3)), "slice": {"count": numbers.randint(1, SPLIT)}}
     each = numbers.choice((1, 2, 4))
     return {"gpus": each * numbers.choice((1, 1, 2, 3)), "gpusPerWorker": each}
+
+
+def _runs_ms(pool: str, numbers: Random) -> int:
+    """Some run so long that others claim their nodes."""
+    if pool == CALM:
+        return 1500
+    long = pool in (BIG, LENT) and numbers.random() < (0.2 if pool == BIG else 0.6)
+    return numbers.randint(LONG_MS, 2 * LONG_MS) if long else numbers.randint(0, 800)
 
 
 _IMPOSSIBLE: tuple[dict[str, Any], ...] = (
@@ -42,7 +53,7 @@ def impossible(name: str, namespace: str, numbers: Random) -> Object:
 
 
 def possible(name: str, namespace: str, numbers: Random) -> Object:
-    pool = numbers.choices((ONE, BIG, SHARED, CALM), (4, 2, 3, 1))[0]
+    pool = numbers.choices((ONE, BIG, LENT, SHARED, CALM), (4, 2, 3, 3, 1))[0]
     crashes = pool != CALM and numbers.random() < 0.1
     limit = numbers.randint(0, 1) if crashes else 3
     spec: dict[str, Any] = {"priority": numbers.randint(-2, 2), "backoffLimit": limit, **_size(pool, numbers)}
@@ -50,10 +61,15 @@ def possible(name: str, namespace: str, numbers: Random) -> Object:
         spec["ttlSecondsAfterFinished"] = numbers.randint(0, 2)
     if numbers.random() < 0.25:
         spec.update(source=SOURCE, results=RESULTS)
-    if numbers.random() < 0.5:
+    runs_ms = _runs_ms(pool, numbers)
+    if runs_ms >= LONG_MS or numbers.random() < 0.5:
         spec["checkpoint"] = {}
+    if numbers.random() < 0.2:
+        spec["preemptible"] = numbers.random() < 0.8
+    if pool == LENT and is_owners(namespace):
+        spec["suspend"] = True  # until others have all nodes of the pool
     job = job_manifest(name, namespace, pool, **spec)
-    does = {RUNS_MS: str(1500 if pool == CALM else numbers.randint(0, 800)), EXITS: str(CRASH if crashes else 0)}
+    does = {RUNS_MS: str(runs_ms), EXITS: str(CRASH if crashes else 0)}
     job["spec"]["template"]["metadata"] = {"annotations": does}
     expected = f"Failed/BackoffLimitExceeded/{limit + 1}" if crashes else "Succeeded/Completed/0"
     job["metadata"]["annotations"] = {EXPECTED: expected, **({KEEPS_NODES: "yes"} if pool == CALM else {})}

@@ -81,7 +81,9 @@ class Writer(threading.Thread):
         """What its owner will do to it."""
         numbers, plan = self._numbers, []
         calm = KEEPS_NODES in job["metadata"]["annotations"]
-        if numbers.random() < 0.1 and not calm:
+        if job["spec"].get("suspend"):
+            plan.append((numbers.uniform(3, 12), self._resume))
+        elif numbers.random() < 0.1 and not calm:
             suspended = numbers.uniform(0, 6)
             plan += [(suspended, self._suspend), (suspended + numbers.uniform(0.1, 3), self._resume)]
         plan += [(numbers.uniform(0, 6), self._edit) for _ in range(4 if calm else numbers.choice((0, 0, 1, 2)))]
