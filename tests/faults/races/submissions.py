@@ -31,7 +31,7 @@ def _runs_ms(pool: str, numbers: Random) -> int:
     """Some run so long that others claim their nodes."""
     if pool == CALM:
         return 1500
-    long = pool in (BIG, LENT) and numbers.random() < (0.2 if pool == BIG else 0.6)
+    long = pool in (BIG, LENT) and numbers.random() < (0.2 if pool == BIG else 0.8)
     return numbers.randint(LONG_MS, 2 * LONG_MS) if long else numbers.randint(0, 800)
 
 
