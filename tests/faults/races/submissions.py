@@ -53,7 +53,8 @@ def impossible(name: str, namespace: str, numbers: Random) -> Object:
 
 
 def possible(name: str, namespace: str, numbers: Random) -> Object:
-    pool = numbers.choices((ONE, BIG, LENT, SHARED, CALM), (4, 2, 3, 3, 1))[0]
+    lent = 6 if is_owners(namespace) else 3  # so that there are claims in a short race too
+    pool = numbers.choices((ONE, BIG, LENT, SHARED, CALM), (4, 2, lent, 3, 1))[0]
     crashes = pool != CALM and numbers.random() < 0.1
     limit = numbers.randint(0, 1) if crashes else 3
     spec: dict[str, Any] = {"priority": numbers.randint(-2, 2), "backoffLimit": limit, **_size(pool, numbers)}
