@@ -34,6 +34,7 @@ class OperatorCase(unittest.TestCase):
     def setUp(self) -> None:
         self.namespace = self.lab.new_namespace(next(_numbers))
         self.addCleanup(self.clean)
+        self._log_begin = self.operator.log_size()
         if not self.operator.running():
             self.operator.start()
 
@@ -49,6 +50,7 @@ class OperatorCase(unittest.TestCase):
         self.api.delete("namespaces", self.namespace)
         wait_no_leaks(self.api)
         self.assertFalse(died or self.operator.died(), "no test ended the operator, and yet it has ended\n" + tail)
+        self.assertEqual([], self.operator.endless_reconciles(self._log_begin)[:3])
 
     def leftovers(self) -> str:
         return "\n".join(JobHandle(self.api, j["metadata"]["name"], j["metadata"]["namespace"]).show()

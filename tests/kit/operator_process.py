@@ -65,6 +65,16 @@ class OperatorProcess:
             log.seek(self._begin)
             return log.read().decode(errors="replace")
 
+    def log_size(self) -> int:
+        """Of all runs, in bytes."""
+        return os.path.getsize(self.log_path) if os.path.exists(self.log_path) else 0
+
+    def endless_reconciles(self, begin: int) -> list[str]:
+        """What was logged after so many bytes of reconciles in which two steps undo each other."""
+        with open(self.log_path, encoding="utf-8", errors="replace") as log:
+            log.seek(begin)
+            return [line for line in log if "a reconcile took too many steps" in line]
+
     def tail(self) -> str:
         return "operator log:\n" + "\n".join(self.log().splitlines()[-15:])
 

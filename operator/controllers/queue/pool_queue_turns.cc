@@ -13,6 +13,14 @@
 #include "planning/tenants/gpu_amount.h"
 
 namespace gpupool::controllers {
+namespace {
+
+// In whole seconds, as statuses have times: what the queue answers must be equal to what is read back.
+base::WallTime seconds_now(const base::Clock& clock) {
+  return std::chrono::floor<std::chrono::seconds>(clock.wall());
+}
+
+}  // namespace
 
 // A pool that has no valid spec.queue any more forgets what its tenants have used.
 void PoolQueue::open_pool(const std::shared_ptr<const api::GpuPool>& pool) {
@@ -22,7 +30,7 @@ void PoolQueue::open_pool(const std::shared_ptr<const api::GpuPool>& pool) {
     pools_.try_emplace(name, pool);
     return;
   }
-  const auto now = clock_.wall();
+  const auto now = seconds_now(clock_);
   auto& known = books_[name];
   if (known.book != nullptr && known.pool_uid == pool->metadata.uid) {
     known.book->change(*queue, now);
@@ -50,7 +58,7 @@ void PoolQueue::settle_holds() {
     auto holding = state.holding;
     holding.insert(state.awaiting.begin(), state.awaiting.end());
     for (const auto& [key, verdict] : granted_) holding.insert(key);
-    state.turns()->book().release_others(holding, clock_.wall());
+    state.turns()->book().release_others(holding, seconds_now(clock_));
   }
 }
 
@@ -62,7 +70,7 @@ std::optional<base::Duration> PoolQueue::until_claims(const std::string& pool) {
   return std::max(base::Duration::zero(), std::chrono::duration_cast<base::Duration>(*at - clock_.wall()));
 }
 
-void PoolQueue::advance(planning::PoolState& state) { state.advance(clock_.wall()); }
+void PoolQueue::advance(planning::PoolState& state) { state.advance(seconds_now(clock_)); }
 
 namespace {
 

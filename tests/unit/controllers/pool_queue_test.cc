@@ -228,6 +228,22 @@ TEST(PoolQueue, ATenantHoldsANodeThatHasLeftThePool) {
   EXPECT_EQ(verdict.nodes.size(), 1U) << verdict.reason << ": " << verdict.message;
 }
 
+// Statuses have whole seconds: a fraction would be written again and again.
+TEST(PoolQueue, TellsTheFirstInLineTimesAsStatusesHaveThem) {
+  PoolQueueWorld world;
+  auto pool = test::make_pool("lab");
+  pool.spec.queue.emplace();
+  world.put(pool);
+  world.put(test::make_node("a"));
+  world.put(make_queued_job("runs", 1));
+  world.take("runs");
+  world.put(make_queued_job("waits", 1));
+  world.clock().advance(std::chrono::milliseconds(2500));
+  const auto verdict = world.ask("waits");
+  ASSERT_EQ(verdict.reason, api::reason::kFirstInLine);
+  EXPECT_EQ(verdict.turn->reserved_since, test::ManualClock::kWallStart + std::chrono::seconds(2));
+}
+
 // After any changes, the queue gives the same answers as one that reads everything again.
 RC_GTEST_PROP(PoolQueue, WorkingInChangesIsAsGoodAsBeginningAnew, ()) {
   PoolQueueWorld world;
