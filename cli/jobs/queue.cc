@@ -141,7 +141,8 @@ class Queue final : public command::Command {
         context.err << "Only jobs of namespace " << (*session)->ns()
                     << " are shown: you may not list those of all namespaces.\n";
       }
-      if (line->turns) context.out << tenants_text(*pool, context.terminal) << line->turns->claims;
+      if (line->turns)
+        context.out << tenants_text(*pool, context.terminal) << claims_text(line->turns->claims);
       if (line->turns && !line->jobs.empty()) {
         context.out << turns_table(*line).text(context.terminal);
         return command::exit_code::kGood;
@@ -172,6 +173,7 @@ class Queue final : public command::Command {
                                  {"complete", line.whole},
                                  {"items", std::move(items)}};
     if (pool.status.queue) queue["tenants"] = tenants_json(*pool.status.queue);
+    if (line.turns) queue["claims"] = claims_json(line.turns->claims);
     return queue.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
@@ -189,6 +191,19 @@ class Queue final : public command::Command {
                          {"averageHeld", tenant.average_held}});
     }
     return tenants;
+  }
+
+  // Null: a job that the caller may not see.
+  static nlohmann::ordered_json claims_json(const std::vector<OpenClaim>& claims) {
+    auto all = nlohmann::ordered_json::array();
+    for (const auto& claim : claims) {
+      auto awaits = nlohmann::ordered_json::array();
+      for (const auto& job : claim.awaits) awaits.push_back(job ? nlohmann::ordered_json(*job) : nullptr);
+      nlohmann::ordered_json item{{"job", claim.job}, {"awaits", std::move(awaits)}};
+      if (claim.until) item["awaitsUntil"] = base::to_rfc3339(*claim.until);
+      all.push_back(std::move(item));
+    }
+    return all;
   }
 
   static void add_turn(nlohmann::ordered_json& item, const api::JobQueueStatus& turn) {

@@ -16,23 +16,23 @@ namespace {
 // Shown of a claim; the others are counted.
 constexpr std::size_t kMostVictims = 5;
 
-struct OpenClaim {
-  std::string job;
-  std::vector<std::string> awaits;
-  std::optional<base::WallTime> until;
-};
-
-std::string claim_line(const OpenClaim& claim, const std::map<std::string, std::string>& names) {
+std::string claim_line(const OpenClaim& claim) {
+  const auto count = claim.awaits.size();
   std::string text;
-  for (std::size_t i = 0; i < std::min(claim.awaits.size(), kMostVictims); ++i) {
-    const auto known = names.find(claim.awaits[i]);
-    text += (i == 0 ? "" : ", ") + (known == names.end() ? "another job" : known->second);
-  }
-  if (claim.awaits.size() > kMostVictims)
-    text += " and " + std::to_string(claim.awaits.size() - kMostVictims) + " more";
-  text += (claim.awaits.size() == 1 ? " makes room for " : " make room for ") + claim.job;
+  for (std::size_t i = 0; i < std::min(count, kMostVictims); ++i)
+    text += (i == 0 ? "" : ", ") + claim.awaits[i].value_or("another job");
+  if (count > kMostVictims) text += " and " + std::to_string(count - kMostVictims) + " more";
+  text += (count == 1 ? " makes room for " : " make room for ") + claim.job;
   if (claim.until) text += ", until " + base::to_rfc3339(*claim.until);
   return screen::plain_text(text) + "\n";
+}
+
+// A claim has UIDs; each is replaced by the name, if it is known.
+void name_jobs(OpenClaim& claim, const std::map<std::string, std::string>& names) {
+  for (auto& job : claim.awaits) {
+    const auto known = names.find(*job);
+    job = known == names.end() ? std::nullopt : std::optional(known->second);
+  }
 }
 
 std::string listed(std::int64_t number) { return number == 0 ? "-" : std::to_string(number); }
@@ -42,7 +42,6 @@ std::string listed(std::int64_t number) { return number == 0 ? "-" : std::to_str
 base::Result<QueueTurns> read_turns(command::Session& session, const std::string& pool, const std::string& ns,
                                     const std::stop_token& stop) {
   QueueTurns turns;
-  std::vector<OpenClaim> claims;
   std::map<std::string, std::string> names;  // by UID
   base::Result<void> good;
   const auto read = [&](std::string_view item) {
@@ -58,13 +57,20 @@ base::Result<QueueTurns> read_turns(command::Session& session, const std::string
     if (!status.lease) return;
     names[job->metadata.uid] = key.to_string();
     const auto& turn = status.lease->turn;
-    if (turn && !turn->awaits.empty()) claims.push_back({key.to_string(), turn->awaits, turn->awaits_until});
+    if (!turn || turn->awaits.empty()) return;
+    turns.claims.push_back({key.to_string(), {turn->awaits.begin(), turn->awaits.end()}, turn->awaits_until});
   };
   const auto all = session.client().list_items(api::GpuJob::kType, ns, {.resource_version = "0"}, read, stop);
   if (!all) return tl::unexpected<base::Error>(all.error());
   if (!good) return tl::unexpected<base::Error>(good.error());
-  for (const auto& claim : claims) turns.claims += claim_line(claim, names);
+  for (auto& claim : turns.claims) name_jobs(claim, names);
   return turns;
+}
+
+std::string claims_text(const std::vector<OpenClaim>& claims) {
+  std::string text;
+  for (const auto& claim : claims) text += claim_line(claim);
+  return text;
 }
 
 std::string tenants_text(const api::GpuPool& pool, const screen::Terminal& terminal) {

@@ -262,7 +262,7 @@ constexpr char kJobsOfTurns[] =
 {"metadata":{"name":"early","namespace":"other","uid":"u1"},"spec":{"pool":"lab"},"status":{"phase":"Queued","queue":{"tenant":"other","place":1,"estimatedStart":"2026-11-24T18:00:00Z","basis":"Bounds"}}},
 {"metadata":{"name":"first","namespace":"lab","uid":"u2"},"spec":{"pool":"lab"},"status":{"phase":"Queued","queue":{"tenant":"nlp","place":20}}},
 {"metadata":{"name":"runs","namespace":"lab","uid":"u3"},"spec":{"pool":"lab"},"status":{"phase":"Running","lease":{"state":"Running","nodes":[{"name":"n1"}]}}},
-{"metadata":{"name":"owner","namespace":"lab","uid":"u4"},"spec":{"pool":"lab"},"status":{"phase":"Queued","lease":{"state":"Awaiting","nodes":[{"name":"n1"}],"awaits":["u3"],"awaitsUntil":"2026-11-24T17:00:00Z"}}}]})";
+{"metadata":{"name":"owner","namespace":"lab","uid":"u4"},"spec":{"pool":"lab"},"status":{"phase":"Queued","lease":{"state":"Awaiting","nodes":[{"name":"n1"}],"awaits":["u3","u9"],"awaitsUntil":"2026-11-24T17:00:00Z"}}}]})";
 
 TEST(Queue, OfTenantsTellsTurnsAndClaims) {
   test::PlayedServer server([](const net::HttpRequest& request) {
@@ -278,7 +278,7 @@ first in line: other/early, starts by 2026-11-24T18:00:00Z at the latest
 TENANT   QUEUED   HELD   GUARANTEED   LIMIT   AVERAGE   WEIGHT
 nlp      3        8      8            16      5300m     2
 other    1        0      -            -       0         1
-lab/runs makes room for lab/owner, until 2026-11-24T17:00:00Z
+lab/runs, another job make room for lab/owner, until 2026-11-24T17:00:00Z
 PLACE        TENANT   NAMESPACE   NAME    GPUS       REASON            START                            AGE
 1            other    other       early   16         WaitingForNodes   2026-11-24T18:00:00Z by Bounds   20m
 at most 20   nlp      lab         first   2          WaitingForNodes   -                                1m
@@ -288,6 +288,18 @@ at most 20   nlp      lab         first   2          WaitingForNodes   -        
   const auto json = run_command(jobs::make_queue(), "queue lab -o json", &server).out;
   EXPECT_NE(json.find(R"("basis": "Bounds")"), std::string::npos);
   EXPECT_NE(json.find(R"("averageHeld": "5300m")"), std::string::npos);
+  EXPECT_NE(json.find(R"("claims": [
+        {
+            "job": "lab/owner",
+            "awaits": [
+                "lab/runs",
+                null
+            ],
+            "awaitsUntil": "2026-11-24T17:00:00Z"
+        }
+    ])"),
+            std::string::npos)
+      << json;
 }
 
 }  // namespace
