@@ -140,8 +140,10 @@ std::vector<Expected> forecast_turns(const TurnSnapshot& queue, const RunTimes::
   found.reserve(queue.waiters.size());
   for (const auto& waiter : queue.waiters) {
     const auto key = waiter.job->metadata.key();
-    const auto start = starts.find(key);
-    found.push_back({key, start == starts.end() ? std::nullopt : std::optional(start->second)});
+    std::optional<base::WallTime> likely;  // in whole seconds, as statuses have times
+    if (const auto start = starts.find(key); start != starts.end())
+      likely = std::chrono::floor<std::chrono::seconds>(start->second);
+    found.push_back({key, likely});
   }
   return found;
 }

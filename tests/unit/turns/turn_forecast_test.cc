@@ -207,6 +207,16 @@ TEST(TurnForecast, StopsWithTheBudget) {
   for (const auto& each : forecast_turns(scene.queue, {}, at(0), none)) EXPECT_EQ(each.start, std::nullopt);
 }
 
+// As statuses have times: a fraction would be written again and again.
+TEST(TurnForecast, TellsWholeSeconds) {
+  Scene scene(1);
+  scene.hold(0, 10);
+  scene.wait("a", 1, 600);
+  Budget budget;
+  const auto found = forecast_turns(scene.queue, {}, at(200) + std::chrono::milliseconds(500), budget);
+  EXPECT_EQ(found.front().start, at(200));
+}
+
 TEST(TurnForecast, OfHeldNodesKeepsTheLimit) {
   api::PoolQueueSpec spec;
   spec.tenants.push_back({"ns", {"ns"}, 1, 0, 1, {}});
