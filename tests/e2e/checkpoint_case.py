@@ -14,6 +14,7 @@ from tests.kit.waiting import wait_for
 
 DRAIN = "gpupool.dev/drain"  # annotation of a node
 CLAIM = "checkpoints"
+DIGEST = re.compile(r"rank (\d) final weights SHA256=([0-9a-f]{64})")
 
 
 class CheckpointCase(NodeCase):
@@ -52,6 +53,17 @@ class CheckpointCase(NodeCase):
         folder = EXAMPLES / "checkpoint"
         self.api.create("configmaps", {"metadata": {"name": "checkpoint", "namespace": self.namespace}, "data": {
             name: (folder / name).read_text(encoding="utf-8") for name in ("train.py", "gpupool_checkpoint.py")}})
+
+    def start_example(self, name):
+        _, manifest = self.example()
+        manifest["metadata"]["name"] = name
+        return self.submit_manifest(manifest)
+
+    def digest(self, pods):
+        """Of the final weights, which both ranks must agree on. pods: a PodWatch of the example."""
+        found = dict(DIGEST.findall("\n".join(pods.tails(2).values())))
+        self.assertEqual((2, 1), (len(found), len(set(found.values()))), found)
+        return found["0"]
 
     def folder_of(self, job):
         return os.path.join(self.volume, f"{job.name}-{job.read()['metadata']['uid'][:8]}")

@@ -8,7 +8,7 @@ GPUS, SPLIT = {"na": 1, "nb": 1, "nc": 1, "nd": 3}, "nd=10"
 # Modules that need one pool only: a kubelet less is worth it.
 MODULES = {"test_checkpoint": {"demo"}, "test_data": {"demo"}, "test_forgotten_ends": {"demo"}, "test_gangs": {"demo"},
            "test_kept_workers": {"demo"}, "test_lifecycle": {"demo"}, "test_log_breaks": {"demo"}, "test_logs": {"demo"},
-           "test_nodes": {"demo"}, "test_slices": {"shared"}, "test_device_plugin": {"shared"}}
+           "test_nodes": {"demo"}, "test_queue": {"demo"}, "test_slices": {"shared"}, "test_device_plugin": {"shared"}}
 # The pools of each shard that runs beside the others.
 SHARDS = [{"demo"}, {"demo", "shared"}, {"shared"}]
 

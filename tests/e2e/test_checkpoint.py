@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs with spec.checkpoint keep their work, whatever makes them leave their nodes."""
 
-import re
-
 from tests.e2e.checkpoint_case import CheckpointCase
 from tests.kit.manifests import shell
 from tests.kit.pod_watch import PodWatch
-
-DIGEST = re.compile(r"rank (\d) final weights SHA256=([0-9a-f]{64})")
 
 # Counts in steps of a tenth of a second; the file `step` is its checkpoint. Rank 0 lets the others start.
 COUNT = """
@@ -31,16 +27,6 @@ save
 class ExampleTest(CheckpointCase):
     """examples/checkpoint.yaml"""
 
-    def start(self, name):
-        _, manifest = self.example()
-        manifest["metadata"]["name"] = name
-        return self.submit_manifest(manifest)
-
-    def digest(self, pods):
-        found = dict(DIGEST.findall("\n".join(pods.tails(2).values())))
-        self.assertEqual((2, 1), (len(found), len(set(found.values()))), found)
-        return found["0"]
-
     def wait_attempt(self, job, number):
         """It runs, with all that came before it in the status."""
         return job.wait(f"attempt {number - 1}", lambda s: s.get("attempts") == number and s["phase"] == "Running" and s)
@@ -57,13 +43,13 @@ class ExampleTest(CheckpointCase):
         self.make_claim()
         self.make_program()
         with PodWatch(self.lab.kubeconfig, self.namespace) as pods:
-            status = self.start("undisturbed").wait_condition("Complete")
+            status = self.start_example("undisturbed").wait_condition("Complete")
             self.assertEqual((1, 400), (status["attempts"], self.step_told(status)))
             self.assertNotIn("history", status)
             wanted = self.digest(pods)
 
         with PodWatch(self.lab.kubeconfig, self.namespace) as pods:
-            job = self.start("interrupted")
+            job = self.start_example("interrupted")
             first = job.wait_phase("Running", limit=120) and job.nodes()
             self.wait_step_above(job, 0)
             self.drain(first[0])
