@@ -10,11 +10,12 @@ from demo.show.kubectl import Kubectl
 from tests.kit.api import Object
 
 
-def follow(kubectl: Kubectl, job: str, done: Callable[[Object], bool], timeout: float) -> Object:
+def follow(kubectl: Kubectl, job: str, done: Callable[[Object], bool], timeout: float,
+           namespace: str = "default") -> Object:
     """Prints each change of the phase and its message until the status is as wanted; returns the status."""
     told, end = "", time.monotonic() + timeout
     while True:
-        status = dict(json.loads(kubectl.run("get", "gjob", job, "-n", "default", "-o", "json")).get("status") or {})
+        status = dict(json.loads(kubectl.run("get", "gjob", job, "-n", namespace, "-o", "json")).get("status") or {})
         now = f"{status.get('phase')}: {status.get('message', '').splitlines()[0] if status.get('message') else ''}"
         if now != told:
             print(now, flush=True)

@@ -6,7 +6,7 @@ import signal
 import time
 from typing import Any
 
-from demo.show import chart, checkpoint, data, demo_cluster, leftovers, promises, search
+from demo.show import chart, checkpoint, data, demo_cluster, leftovers, promises, queue, search
 from demo.show.answers import BusiestTop, WhyOfWaiting
 from demo.show.errors import DemoError
 from demo.show.kubectl import Kubectl
@@ -22,7 +22,7 @@ from tests.kit.paths import CRDS, EXAMPLES, ROOT, program
 JOBS_TIMEOUT = 480  # a busy machine takes four minutes
 
 
-PARTS = {"data": data, "checkpoint": checkpoint}
+PARTS = {"data": data, "checkpoint": checkpoint, "queue": queue}
 
 
 def run(keep: bool, part: str = "") -> int:
