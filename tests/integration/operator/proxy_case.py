@@ -19,6 +19,7 @@ class ProxyCase(FakeClusterCase):
         self.addCleanup(self.folder.cleanup)
         self.proxy = ApiProxy(self.api, self.folder.name, "proxied")
         self.proxied = OperatorProcess(operator_binary(), self.proxy.kubeconfig, self.operator.log_path + ".proxied")
+        self._proxied_begin = self.proxied.log_size()
         self.proxied.start()
 
     def clean(self):
@@ -26,6 +27,7 @@ class ProxyCase(FakeClusterCase):
             self.proxied.kill()
         self.proxy.close()
         super().clean()
+        self.assertEqual([], self.proxied.endless_reconciles(self._proxied_begin)[:3])
 
     def writes(self):
         return self.proxy.writes_since(0)
