@@ -50,12 +50,12 @@ class Stage:
     def lighten(self):
         self.case.kubelet.dead.difference_update(self.nodes)
 
-    def wait_claim(self):
-        self.firm.wait("a claim", lambda s: (s.get("lease") or {}).get("state") == "Awaiting")
+    def wait_told(self):
+        """The job that makes room is."""
         return self.borrower.wait("to be told", lambda s: s.get("yields") == 1 and s)
 
     def wait_given_up(self, reason):
-        """The claim is, and the job that made room is not told again."""
+        """The claim is, and the job that makes room is not told again."""
         wait_for(f"the Event {reason}", lambda: any(event["reason"] == reason for event in self.firm.events()),
                  detail=self.firm.show)
         status = self.firm.status()
@@ -88,7 +88,7 @@ class ClaimEndsTest(ProxyCase):
         for stage in (stuck, done, edited):
             stage.darken()
         for stage in (plain, stuck, done, edited):
-            stage.wait_claim()
+            stage.wait_told()
         self.check_writes(plain)
         self.check_stuck(stuck)
         self.check_done(done)
@@ -120,6 +120,7 @@ class ClaimEndsTest(ProxyCase):
 
     def check_stuck(self, stage):
         """The workers do not end until the claim's time is over, which would take more than a minute."""
+        self.assertEqual("Awaiting", stage.firm.lease()["state"])
         late = {"status": {"lease": {"awaitsUntil": "2026-01-01T00:00:00Z"}}}
         self.api.patch("gpujobs", stage.firm.name, late, stage.firm.namespace, "status")
         stage.wait_given_up("VictimStuck")
@@ -137,13 +138,14 @@ class ClaimEndsTest(ProxyCase):
 
     def check_edited(self, stage):
         """It asks for both nodes now."""
+        self.assertEqual("Awaiting", stage.firm.lease()["state"])
         stage.firm.patch(gpus=2, rendezvous="None")
         stage.wait_given_up("SpecChanged")
         stage.lighten()
         stage.wait_moved(2)
 
     def check_guarded(self, stage):
-        told = unix_seconds(stage.wait_claim()["history"][-1]["at"])
+        told = unix_seconds(stage.wait_told()["history"][-1]["at"])
         self.assertGreaterEqual(told - stage.ran_since, GUARD)
         stage.wait_moved()
 
