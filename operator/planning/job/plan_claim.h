@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job gets nodes that other jobs hold: they make room for it (docs/protocol.md#before-step-2-a-claim). Pure.
+// A job gets nodes that others hold: they make room for it (docs/protocol.md#before-step-2-a-claim). Pure.
 #pragma once
 
 #include <optional>
