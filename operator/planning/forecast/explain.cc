@@ -66,8 +66,7 @@ std::string holding_text(const api::GpuJob& job, base::WallTime now) {
   const auto& status = job.status;
   const auto& lease = *status.lease;
   if (awaits_others(status))
-    return "waits until other jobs have made room for it" + since_text(lease.since, now) + ". " +
-           told(status);
+    return "other jobs make room for it" + since_text(lease.since, now) + ". " + told(status);
   if (lease.state == api::lease_state::kReleasing) {
     return "gives its nodes back" + since_text(lease.since, now) + " (then: " + lease.outcome.string() +
            "). " + told(status);
