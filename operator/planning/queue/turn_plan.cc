@@ -19,11 +19,14 @@ using std::chrono::seconds;
 // A backfilled job must have given its nodes back this long before the first in line needs them.
 constexpr auto kMargin = seconds(30);
 
-// Each change of what a job is told is a write. So a better time is told only if it is better by a fifth.
+// Each change of what a job is told is a write. So a better time is told only if it is better by a fifth. A
+// bound that comes later by less than the margin stays: a job counts its deadline from when it has taken its
+// nodes, a little after it got them, and who is backfilled ends before the bound by the margin.
 std::optional<base::WallTime> shown(const std::optional<base::WallTime>& told,
                                     const std::optional<base::WallTime>& at, base::WallTime now) {
   constexpr int kPart = 5;
-  if (!told || !at || *told < *at) return at;
+  if (!told || !at) return at;
+  if (*told < *at) return *at - *told <= kMargin ? told : at;
   return (*told - *at) * kPart > *told - now ? at : told;
 }
 

@@ -144,6 +144,33 @@ TEST(Turns, NodesAreKeptForTheFirstInLine) {
   EXPECT_TRUE(world.runs("gang"));
 }
 
+// A job counts its deadline from when it has taken its nodes.
+TEST(Turns, APromiseStaysIfTheBoundComesAFewSecondsLater) {
+  auto pool = test::make_pool();
+  pool.spec.queue.emplace();
+  auto node = test::make_pool_node(test::make_node("n", 1));
+  node.leased = true;
+  auto job = test::make_job("first");
+  job.status.progress.emplace().queue = api::JobQueueStatus{"ns", {}, {}};
+  job.status.progress->queue->reserved_since = test::at(0);
+  job.status.progress->queue->latest_start = test::at(1000);
+  planning::WaitingLine line;
+  line.put(test::share(job), 0, {}, {"ns", 0, 0, 0});
+  const auto told = [&](std::int64_t bound) {
+    const auto free_at = [&](const std::string&) { return std::optional(test::at(bound)); };
+    const auto shares = [](const std::string& name) {
+      planning::TenantBook::Share share;
+      share.tenant.name = name;
+      return share;
+    };
+    const planning::TurnPlan plan({test::share(pool), {&node}, shares, free_at, test::at(10)}, line);
+    return plan.verdict(*line.find(job.metadata.key()))->turn->latest_start;
+  };
+  EXPECT_EQ(told(1003), test::at(1000));
+  EXPECT_EQ(told(1030), test::at(1000));
+  EXPECT_EQ(told(1031), test::at(1031));
+}
+
 TEST(Turns, AGuaranteedJobPassesTheFirstInLineAndDoesNotTakeItsPlace) {
   TurnWorld world(tenants({{"owner", {"owner"}, 1, 2, {}, {}}}), 2);
   world.submit("half", {.ns = "a", .deadline = kAnHour, .runs = 1000});
