@@ -18,6 +18,13 @@ class ClaimsTest(TurnCase):
         job.wait_phase("Running")
         return job
 
+    def darken(self):
+        """No worker ends until lighten(): a claim may be over before it is seen."""
+        self.kubelet.dead.update(self.node_names)
+
+    def lighten(self):
+        self.kubelet.dead.clear()
+
     def wait_awaiting(self, job, *victims):
         status = job.wait("a claim", lambda s: (s.get("lease") or {}).get("state") == "Awaiting" and s)
         self.assertEqual(("Queued", "WaitingForYield"), (status["phase"], status["reason"]))
@@ -33,9 +40,11 @@ class ClaimsTest(TurnCase):
 
     def test_a_guarantee_gets_its_nodes_back(self):
         borrower = self.borrow()
+        self.darken()
         firm = self.submit("firm", namespace=self.other)
         self.wait_awaiting(firm, borrower)
         self.restart_operator()
+        self.lighten()
         firm.wait_phase("Running")
         self.wait_yielded(borrower)
         self.wait_held(owner="1")
@@ -48,8 +57,10 @@ class ClaimsTest(TurnCase):
 
     def test_a_higher_priority_of_the_same_tenant(self):
         low, fixed = self.borrow("low", 1), self.borrow("fixed", 1, preemptible=False)
+        self.darken()
         high = self.submit("high", priority=5)
         self.wait_awaiting(high, low)
+        self.lighten()
         high.wait_phase("Running")
         self.wait_yielded(low)
         higher = self.submit("higher", gpus=2, priority=9)
@@ -59,7 +70,7 @@ class ClaimsTest(TurnCase):
 
     def test_a_claim_ends_with_the_job_that_made_it(self):
         borrower = self.borrow()
-        self.kubelet.dead.update(self.node_names)
+        self.darken()
         firm = self.submit("firm", namespace=self.other)
         self.wait_awaiting(firm, borrower)
         borrower.wait("to be told", lambda s: s.get("yields") == 1)
@@ -67,10 +78,12 @@ class ClaimsTest(TurnCase):
         firm.patch(suspend=True)
         firm.wait_phase("Suspended")
         self.assertFalse(firm.status().get("lease"))
-        self.kubelet.dead.clear()
+        self.lighten()
         borrower.wait("to run again", lambda s: s.get("attempts") == 2 and s["phase"] == "Running")
+        self.darken()
         firm.patch(suspend=False)
         self.wait_awaiting(firm, borrower)
         firm.delete()
         firm.wait_gone()
+        self.lighten()
         wait_for("nobody holds a claim", lambda: "owner" not in self.tenants() or self.tenants()["owner"]["held"] == "0")

@@ -25,9 +25,12 @@ class Claims(FakeClusterCase):
         wait_for("the operator to see the change of the pool", lambda: self.pool_status().get(
             "observedGeneration") == pool["metadata"]["generation"])
 
-    def wait_awaiting(self, job: JobHandle, victim: JobHandle) -> None:
+    def restart_at_claim(self, job: JobHandle, victim: JobHandle) -> None:
+        """The operator restarts when the job claims what the other has. No worker ends before."""
         status = job.wait("a claim", lambda s: (s.get("lease") or {}).get("state") == "Awaiting" and s)
         self.assertEqual([victim.read()["metadata"]["uid"]], status["lease"]["awaits"])
+        self.restart_operator()
+        self.kubelet.dead.clear()
 
     def wait_yielded(self, job: JobHandle) -> None:
         status = job.wait("to have made room", lambda s: s.get("yields") == 1 and not s.get("lease") and s)
@@ -40,9 +43,9 @@ class SliceClaimTest(SharingCase, Claims):
         leaves = self.submit_slices("leaves", 6, checkpoint=CHECKPOINT)
         for job in (stays, leaves):
             job.wait_phase("Running")
+        self.kubelet.dead.update(self.node_names)
         firm = self.submit_slices("firm", 5, namespace=self.other)
-        self.wait_awaiting(firm, leaves)
-        self.restart_operator()
+        self.restart_at_claim(firm, leaves)
         firm.wait_phase("Running")
         self.wait_yielded(leaves)
         small = self.submit_slices("small", 1, namespace=self.other)
@@ -68,8 +71,9 @@ class SingleGpuClaimTest(Claims):
         stays.wait_phase("Running")
         leaves = self.submit("leaves", gpus=2, gpusPerWorker=2, checkpoint=CHECKPOINT)
         leaves.wait_phase("Running")
+        self.kubelet.dead.update(self.node_names)
         firm = self.submit("firm", namespace=self.other)
-        self.wait_awaiting(firm, leaves)
+        self.restart_at_claim(firm, leaves)
         firm.wait_phase("Running")
         self.wait_yielded(leaves)
         self.assertEqual(("Running", 1), (stays.phase(), stays.status()["attempts"]))
