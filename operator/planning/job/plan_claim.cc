@@ -46,6 +46,11 @@ bool names(const api::Lease& lease, const api::NodeRef& ref) {
                              [&](const auto& node) { return node.name == ref.name && node.uid == ref.uid; });
 }
 
+// Whether the claim waits for this job.
+bool awaits(const api::Lease& claim, const std::string& uid) {
+  return claim.turn && std::ranges::find(claim.turn->awaits, uid) != claim.turn->awaits.end();
+}
+
 // The jobs that still hold nodes of the lease, or had them before; their processes may still run there. Of
 // slices, those that make room: others on the same nodes run on.
 std::set<std::string> holders_of_nodes(const Observation& seen) {
@@ -55,9 +60,7 @@ std::set<std::string> holders_of_nodes(const Observation& seen) {
     for (const auto& holder : seen.holders(ref.name)) {
       const auto& uid = holder->metadata.uid;
       if (uid == seen.job.metadata.uid || awaits_others(holder->status)) continue;
-      if (!lease.shared() ||
-          (lease.turn && std::ranges::find(lease.turn->awaits, uid) != lease.turn->awaits.end()))
-        found.insert(holder->metadata.key().to_string());
+      if (!lease.shared() || awaits(lease, uid)) found.insert(holder->metadata.key().to_string());
     }
     const auto node = seen.node(ref.name);
     if (node == nullptr || lease.shared()) continue;
@@ -115,10 +118,8 @@ std::optional<Step> make_room(const Observation& seen) {
   for (const auto& ref : lease.nodes) {
     for (const auto& other : seen.holders(ref.name)) {
       if (other->metadata.uid == job.metadata.uid || !awaits_others(other->status) ||
-          !other->status.lease->turn || !names(*other->status.lease, ref))
+          !names(*other->status.lease, ref) || !awaits(*other->status.lease, job.metadata.uid))
         continue;
-      const auto& awaits = other->status.lease->turn->awaits;
-      if (std::ranges::find(awaits, job.metadata.uid) == awaits.end()) continue;
       if (!seen.live) return step::LookLive{};
       auto leaves = release(seen, api::outcome::kQueued,
                             {reason::kYielded, "makes room for " + other->metadata.key().to_string() +

@@ -15,7 +15,9 @@ SliceTurns::SliceTurns(SlicePass& pass, const api::GpuPool& pool, const WaitingL
       line_(line),
       input_(input),
       order_(*pool.spec.queue, line, input.shares, input.now, true),
-      claims_(pool, input.holdings, [this](const std::string& tenant) { return share(tenant); }, input.now) {
+      claims_(
+          pool, input.holdings, [this](const std::string& tenant) { return order_.share_of_any(tenant); },
+          input.now) {
   pass_.notes_grants = claims_.open();
 }
 
@@ -29,11 +31,6 @@ std::map<api::ObjectKey, Verdict> SliceTurns::run() {
   claim_later_ones();
   claims_.end();
   return std::move(verdicts_);
-}
-
-// With what jobs got in this pass.
-TenantBook::Share SliceTurns::share(const std::string& tenant) const {
-  return order_.knows(tenant) ? order_.share(tenant) : input_.shares(tenant);
 }
 
 // most: what the tenant may hold with the job.

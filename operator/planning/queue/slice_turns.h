@@ -49,7 +49,6 @@ class SliceTurns {
   void decide(const TurnOrder::Candidate& candidate);
   Verdict ask(const Entry& entry, const std::optional<MilliGpus>& most);
   void answer(const Entry& entry, Verdict verdict);
-  TenantBook::Share share(const std::string& tenant) const;
 
   // Claims (slice_claim.cc).
   struct Rooms;

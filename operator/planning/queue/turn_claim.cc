@@ -48,11 +48,6 @@ const std::unordered_map<std::string_view, std::size_t>& TurnPlan::holders() {
   return holder_;
 }
 
-// With what jobs got in this pass.
-TenantBook::Share TurnPlan::share(const std::string& tenant) const {
-  return order_.knows(tenant) ? order_.share(tenant) : shares_(tenant);
-}
-
 bool TurnPlan::claim(const Demand& demand, const api::GpuJob& job, Shape& shape) {
   if (!claims_.open()) return false;
   for (const auto rule : ClaimPass::kRules) {

@@ -59,7 +59,8 @@ MilliGpus least_amount(const Demand& demand) { return demand.workers * demand.gp
 
 TurnOrder::TurnOrder(const api::PoolQueueSpec& spec, const WaitingLine& line, const Shares& shares,
                      base::WallTime now, bool of_slices)
-    : of_slices_(of_slices),
+    : shares_(shares),
+      of_slices_(of_slices),
       oldest_first_(spec.order == api::queue_order::kOldestFirst),
       assumed_(spec.assumed_seconds),
       now_(now) {
@@ -87,6 +88,11 @@ TurnOrder::TurnOrder(const api::PoolQueueSpec& spec, const WaitingLine& line, co
     heap_.push_back(&each);
   }
   std::ranges::make_heap(heap_, [&](const Lane* a, const Lane* b) { return comes_later(a, b); });
+}
+
+TenantBook::Share TurnOrder::share_of_any(const std::string& tenant) const {
+  const auto lane = lanes_.find(tenant);
+  return lane == lanes_.end() ? shares_(tenant) : lane->second.share;
 }
 
 void TurnOrder::begin(Group& group) const {

@@ -56,7 +56,8 @@ class TurnOrder {
   // Groups whose demands differ in their turn alone have the same number, from 0 on.
   std::size_t shape_of(const WaitingLine::Group& group) const { return shapes_[group.id]; }
   std::size_t shapes() const { return shape_count_; }
-  bool knows(const std::string& tenant) const { return lanes_.contains(tenant); }  // one of its jobs waits
+  // The same also of a tenant without a waiting job.
+  TenantBook::Share share_of_any(const std::string& tenant) const;
 
  private:
   struct Group {
@@ -79,6 +80,7 @@ class TurnOrder {
   void begin(Group& group) const;
   void push_lane(Lane* lane);
 
+  Shares shares_;
   bool of_slices_;
   bool oldest_first_;
   std::int64_t assumed_;

@@ -49,10 +49,9 @@ TurnPlan::TurnPlan(const TurnInput& input, const WaitingLine& line)
       now_(input.now),
       nodes_(input.pool, input.nodes),
       order_(*input.pool->spec.queue, line, input.shares, input.now),
-      shares_(input.shares),
       claims_(
-          *input.pool, input.holdings, [this](const std::string& tenant) { return share(tenant); },
-          input.now) {
+          *input.pool, input.holdings,
+          [this](const std::string& tenant) { return order_.share_of_any(tenant); }, input.now) {
   refused_.resize(line.group_ids(), Cause::kNone);
   shapes_.resize(order_.shapes());
   told_ = input.first ? line.find(*input.first) : nullptr;
@@ -218,8 +217,7 @@ std::optional<Verdict> TurnPlan::verdict(const WaitingLine::Entry& entry) const 
   const auto& tenant = order_.share(demand.turn.tenant).tenant;
   Verdict verdict;
   switch (cause) {
-    case Cause::kNone:
-      return std::nullopt;
+    case Cause::kNone:  // answered above
     case Cause::kNever:
       verdict = *shapes_[order_.shape_of(entry.group())].never;
       break;

@@ -110,7 +110,6 @@ class TurnPlan {
   bool ends_in_time_after_claim(const Demand& demand) const;
   void take_claim(YieldRule rule, const Demand& demand, const api::GpuJob& job, const ClaimChoice& choice);
   const std::unordered_map<std::string_view, std::size_t>& holders();
-  TenantBook::Share share(const std::string& tenant) const;
 
   std::shared_ptr<const api::GpuPool> pool_;
   std::function<std::optional<base::WallTime>(const std::string& node)> free_at_;
@@ -129,7 +128,6 @@ class TurnPlan {
   MilliGpus first_amount_ = 0;
   const WaitingLine::Entry* told_ = nullptr;  // was first in line in the last pass, and has no answer yet
 
-  TurnOrder::Shares shares_;
   ClaimPass claims_;
   std::unordered_map<std::string_view, std::size_t> holder_;  // by node: who may yield
   struct Later {
