@@ -2,6 +2,7 @@
 """Counts what a run has tried and what failed."""
 
 import collections
+import re
 import sys
 import threading
 from typing import Any, Mapping
@@ -36,7 +37,7 @@ class Report:
     def failed(self, what: str, why: str) -> None:
         """what is enough to do it again."""
         with self._lock:
-            self.failures.append(what)
+            self.failures.append((what, _first_reason(why)))
         print(f"FAILED {what}\n{why}\n", file=sys.stderr, flush=True)
 
     def add(self, supervisor: Any, worlds: list) -> None:
@@ -57,10 +58,15 @@ class Report:
         if rules:
             _table("invariants checked", rules)
         print(f"at most {self.slowest_mark:.1f} s until all that was left of a job was marked for deletion")
-        for again in self.failures:
-            print(f"FAILED tests/faults/run {again}")
+        for again, why in self.failures:
+            print(f"FAILED tests/faults/run {again}\n    {why}")
         print(f"RESULT passed={passed} failed={len(self.failures)}", flush=True)
         return 1 if self.failures or not passed else 0
+
+
+def _first_reason(why: str) -> str:
+    """One line: the error of the first traceback, or the first line."""
+    return next(iter(re.findall(r"^\w[\w.]*(?:Error|Exception)\b.*", why, re.M) or why.strip().splitlines()), "")
 
 
 def _table(title: str, counts: Mapping[str, Any]) -> None:

@@ -42,5 +42,6 @@ def _add(report: Report, output: str, again: str) -> None:
     found = re.findall(r"^RESULT passed=(\d+) failed=(\d+)", output, re.M)
     passed, failed = map(int, found[-1]) if found else (0, 1)
     report.passed("checks of programs on control planes of their own", passed)
-    for _ in range(failed):
-        report.failed(again, "see above")
+    failures = re.findall(r"^FAILED tests/faults/run (.*)\n    (.*)", output, re.M)
+    for what, why in failures or [(again, f"{failed} failed")] * bool(failed):
+        report.failed(what, why)

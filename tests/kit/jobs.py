@@ -56,8 +56,10 @@ class JobHandle:
                   "allocatable": n["status"].get("allocatable")} for name in held if (n := self.api.find("nodes", name))]
         others = [(p["metadata"]["namespace"], p["metadata"]["name"], p["status"].get("phase"))
                   for p in self.api.list("pods") if p["spec"].get("nodeName") in held]
+        told = [f"{e['regarding'].get('name')}: {e['reason']}: {e.get('note')}" for e in self.api.list("events", self.namespace)
+                if str(e["regarding"].get("name")).startswith(self.name)][-20:]
         return (f"status: {json.dumps(status)}\npods: {json.dumps(pods)[:4000]}\nits nodes: {json.dumps(nodes)}\n"
-                f"all pods there: {others}")
+                f"all pods there: {others}\nevents: {told}")
 
     def pods(self) -> list[Object]:
         return [p for p in self.api.list("pods", self.namespace)

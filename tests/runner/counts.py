@@ -9,6 +9,8 @@ from pathlib import Path
 from tests.runner.shell import Done
 from tests.runner.step_report import Result
 
+MOST = 300  # characters of a reason
+
 
 def add_ctest(result: Result, junit: Path) -> None:
     """Adds the results of `ctest --output-junit`. A test that was skipped, disabled or not found has failed."""
@@ -22,14 +24,30 @@ def add_program(result: Result, name: str, done: Done) -> None:
     """Adds the results of a test program from its output: our closing line, or unittest's."""
     passed, failed = _counts(done.output)
     result.passed += passed
-    names = re.findall(r"^(?:FAIL|ERROR): (.+)|^FAIL +[\d.]+ s +(.+)", done.output, re.M)
+    names = _failures(done.output)
     for number in range(failed):
-        which = "".join(names[number]) if len(names) == failed else f"{number + 1} of {failed}"
+        which = names[number] if len(names) == failed else f"{number + 1} of {failed}"
         result.fail(f"{name}: {which}", done.tail() if number == 0 else "")
     if done.code != 0 and failed == 0:
         result.fail(f"{name}: exit code {done.code}", done.tail())
     elif passed + failed == 0:
         result.fail(f"{name}: counted no test", done.tail())
+
+
+def _failures(output: str) -> list[str]:
+    """Each with its reason where the program says it: what unittest, our shell tests and tests/faults/run print."""
+    found = []
+    for line, block in re.findall(r"^(?:FAIL|ERROR): (.+)\n(?:.*\n)??-{10,}\n((?:(?![-=]{10,}$).*\n)*)", output, re.M):
+        reasons = re.findall(r"^\w[\w.]*(?:Error|Exception|Interrupt)\b.*", block, re.M)
+        found.append(_with_reason(line.split(" ")[0], reasons[-1] if reasons else ""))
+    found += re.findall(r"^FAIL +[\d.]+ s +(.+)", output, re.M)
+    for line, reason in dict(re.findall(r"^FAILED (tests/faults/run .*)\n    (.*)", output, re.M)).items():
+        found.append(_with_reason(line, reason))
+    return found
+
+
+def _with_reason(what: str, reason: str) -> str:
+    return f"{what}: {reason[:MOST]}" if reason else what
 
 
 def _counts(output: str) -> Any:
