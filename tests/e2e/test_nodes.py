@@ -73,6 +73,8 @@ class ForcedDeletionTest(NodeCase):
         wait_for("the node to be free once its kubelet has spoken", lambda: not self.carries(node),
                  detail=lambda: str(self.api.list("pods", self.namespace)))
         job.wait_gone()
+        # Its kubelet may hear of a lease's label after the pod and refuse the pod, until it has caught up with the server.
+        self.submit("next", nodes=[node]).wait_condition("Complete")
 
     def test_of_a_worker_that_runs(self):
         job = self.submit("runs", nodes=["na"])
