@@ -180,7 +180,10 @@ class LostLeaseTest(LeaderCase):
             resumed = time.monotonic()
             os.kill(leader.pid, signal.SIGCONT)
             self.assertEqual(1, self.wait_end(leader), leader.tail())
-            self.assertEqual([], leader.proxy.writes_since(resumed), "the paused leader wrote when it went on")
+            # It may have been stopped in a renewal, which the server refuses: the Lease has another version.
+            writes = [write for write in leader.proxy.writes_since(resumed) if "/leases/" not in write]
+            self.assertEqual([], writes, "the paused leader wrote when it went on")
+            self.assertTrue(self.leads(standby))
             self.assertIn("leadership was lost", leader.log())
             self.finish(follower)
             self.assertEqual(1, follower.wait_condition("Complete")["attempts"])
