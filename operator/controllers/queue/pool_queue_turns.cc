@@ -143,6 +143,7 @@ void PoolQueue::put_hold(planning::PoolState& state, const api::GpuJob& job,
   if (slices == 0) holding.amount += amount_outside(caches_, state, nodes);
   for (const auto& node : nodes) holding.nodes.push_back(node.name);
   holding.held_since = holds && job.status.lease->held_since ? *job.status.lease->held_since : turns.now();
+  hold.granted = !holds;
   hold.until = planning::latest_end(job, *state.pool(), turns.now());
   hold.awaiting = holds ? planning::awaits_others(job.status) : granted->claim.has_value();
   if (hold.awaiting && !holds) {

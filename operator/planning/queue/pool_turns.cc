@@ -38,7 +38,7 @@ std::string PoolTurns::tenant_of(const api::GpuJob& job) const {
 
 bool PoolTurns::put_hold(const api::ObjectKey& job, TurnHold hold) {
   const auto& holding = hold.holding;
-  if (hold.awaiting) {
+  if (hold.awaiting || hold.granted) {  // what is used begins with the time in the status
     book_->claim(job, holding.tenant, holding.amount, now_);
   } else {
     book_->hold(job, holding.tenant, holding.amount, holding.held_since);

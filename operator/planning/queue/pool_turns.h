@@ -27,6 +27,7 @@ namespace gpupool::planning {
 struct TurnHold {
   Holding holding;                       // `covered` is computed
   std::optional<base::WallTime> until;   // it has given all back by then; nothing: not known
+  bool granted = false;                  // the job's status does not show it yet
   bool awaiting = false;                 // a claim: other jobs have not given back its nodes yet
   std::vector<std::string> awaits = {};  // their UIDs
   // holding.lost_seconds is what a stop would cost when this is put. From then on it grows with time to this.

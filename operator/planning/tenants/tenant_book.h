@@ -28,7 +28,8 @@ class TenantBook {
 
   // A job holds an amount since then. Does nothing if the same job holds the same already.
   void hold(const api::ObjectKey& job, const std::string& tenant, MilliGpus amount, base::WallTime since);
-  // A job will hold an amount when others have made room: it counts as held, but is not used yet.
+  // A job will hold an amount when others have made room, or when its status says so: it counts as held, but
+  // is not used yet.
   void claim(const api::ObjectKey& job, const std::string& tenant, MilliGpus amount, base::WallTime now);
   void release(const api::ObjectKey& job, base::WallTime now);
   // Releases all jobs that are not among these.

@@ -86,6 +86,7 @@ class Job:
     history: list = dataclasses.field(default_factory=list)
     pool: str = ""
     tenant: str = ""  # of its lease, in a pool with spec.queue
+    held_since: str = ""  # RFC 3339: since then its lease has nodes
     awaits: tuple[str, ...] = ()  # UIDs of jobs that make room for it, of a claim
     awaits_until: str = ""  # RFC 3339; then the claim is given up
     yields: int = 0  # how often it has made room
@@ -106,7 +107,7 @@ class Job:
                    max(entry.get("timeoutSeconds", 300) for entry in results) if results else None,
                    status.get("attempts", 0), "startTime" in status, status.get("activeSeconds", 0),
                    status["checkpoint"].get("step", 0) if "checkpoint" in status else None, status.get("history", []),
-                   job["spec"].get("pool", ""), lease.get("tenant", ""), tuple(lease.get("awaits", [])),
+                   job["spec"].get("pool", ""), lease.get("tenant", ""), lease.get("heldSince", ""), tuple(lease.get("awaits", [])),
                    lease.get("awaitsUntil", ""), status.get("yields", 0), _grace(job["spec"]))
 
     @property

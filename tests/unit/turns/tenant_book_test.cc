@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "planning/queue/pool_turns.h"
 #include "tests/unit/planning/builders.h"
 
 namespace gpupool::planning {
@@ -86,6 +87,29 @@ TEST_F(Book, AnotherHalfLifeKeepsWhatWasUsed) {
   book_.change(spec_of(3600), at(100));
   EXPECT_EQ(used("a", 100), std::to_string(100 * kMilli));
   EXPECT_EQ(book_.share("a", at(100)).held, kMilli);
+}
+
+// However long the first write of the job's status takes: a new leader reads the time in it.
+TEST_F(Book, CountsAGrantAsUsedFromTheTimeInTheStatusOn) {
+  auto pool = test::make_pool();
+  pool.spec.queue.emplace();
+  PoolTurns turns(test::share(pool), book_);
+  const auto put = [&](bool granted, std::int64_t since) {
+    TurnHold hold;
+    hold.holding.tenant = "a";
+    hold.holding.amount = 2 * kMilli;
+    hold.holding.held_since = at(since);
+    hold.granted = granted;
+    turns.put_hold({"a", "job"}, std::move(hold));
+  };
+  turns.advance(at(0));
+  put(true, 0);
+  EXPECT_EQ(book_.share("a", at(3)).held, 2 * kMilli);
+  EXPECT_EQ(used("a", 3), "0");
+  turns.advance(at(5));
+  put(false, 4);
+  EXPECT_EQ(book_.share("a", at(5)).held, 2 * kMilli);
+  EXPECT_EQ(used("a", 14), std::to_string(10 * 2 * kMilli));
 }
 
 }  // namespace
