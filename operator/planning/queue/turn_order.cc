@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "api/v1alpha1/reasons.h"
@@ -19,14 +18,6 @@ constexpr std::int64_t kSmoothing = 60;
 // Ratios are compared in these parts.
 constexpr std::int64_t kParts = 1'000'000;
 constexpr std::int64_t kMostWait = std::numeric_limits<std::int64_t>::max() / kParts;
-
-// Whether the demands differ in their turn alone.
-bool same_shape(const Demand& a, const Demand& b) {
-  const auto key = [](const Demand& each) {
-    return std::tie(each.workers, each.gpus_per_worker, each.nodes, each.avoided, each.near, each.needs);
-  };
-  return key(a) == key(b);
-}
 
 }  // namespace
 
@@ -64,22 +55,14 @@ TurnOrder::TurnOrder(const api::PoolQueueSpec& spec, const WaitingLine& line, co
       oldest_first_(spec.order == api::queue_order::kOldestFirst),
       assumed_(spec.assumed_seconds),
       now_(now) {
-  Lane* lane = nullptr;
-  const Demand* before = nullptr;  // of one shape are neighbours: the turn is the last part of a demand
-  shapes_.resize(line.group_ids());
-  for (const auto& [demand, waiting] : line.groups()) {
-    if (before == nullptr || !same_shape(*before, demand)) ++shape_count_;
-    shapes_[waiting.id] = shape_count_ - 1;
-    before = &demand;
-    const auto& tenant = demand.turn.tenant;  // neighbours are often of one tenant
-    if (lane == nullptr || lane->share.tenant.name != tenant) {
-      const auto [found, is_new] = lanes_.try_emplace(tenant);
-      lane = &found->second;
-      if (is_new) lane->share = shares(tenant);
+  for (const auto& [tenant, waiting] : line.lanes()) {
+    auto& lane = lanes_[tenant];
+    lane.share = shares(tenant);
+    lane.groups.reserve(waiting.size());
+    for (const auto& each : waiting) {
+      lane.groups.push_back({each.demand, each.group, each.first, each.priority, 0, each.created});
+      rate(lane.groups.back(), each.bound_seconds);
     }
-    auto& group = lane->groups.emplace_back(
-        Group{&demand, &waiting, waiting.jobs.begin(), demand.turn.priority, 0, {}});
-    begin(group);
   }
   heap_.reserve(lanes_.size());
   for (auto& [name, each] : lanes_) {
@@ -97,9 +80,13 @@ TenantBook::Share TurnOrder::share_of_any(const std::string& tenant) const {
 
 void TurnOrder::begin(Group& group) const {
   group.created = group.next->first.created;
+  rate(group, group.demand->turn.bound_seconds);
+}
+
+void TurnOrder::rate(Group& group, std::int64_t bound_seconds) const {
   const auto waited = now_ - group.created;
   const auto seconds = std::max<std::int64_t>(0, std::chrono::floor<std::chrono::seconds>(waited).count());
-  const auto bound = group.demand->turn.bound_seconds > 0 ? group.demand->turn.bound_seconds : assumed_;
+  const auto bound = bound_seconds > 0 ? bound_seconds : assumed_;
   group.ratio = oldest_first_ ? 0 : std::min(seconds + kSmoothing, kMostWait) * kParts / (bound + kSmoothing);
 }
 
@@ -159,8 +146,8 @@ std::optional<TurnOrder::Candidate> TurnOrder::next() {
     heap_.pop_back();
   }
   const auto& group = current_->groups.front();
-  return Candidate{group.demand,     &group.next->first,       &group.next->second, group.group,
-                   &current_->share, shapes_[group.group->id], current_->guaranteed};
+  return Candidate{group.demand, &group.next->first, &group.next->second,
+                   group.group,  &current_->share,   current_->guaranteed};
 }
 
 void TurnOrder::grant(MilliGpus amount) {
@@ -181,10 +168,13 @@ void TurnOrder::skip() {
   push_lane(std::exchange(current_, nullptr));
 }
 
+void TurnOrder::drop_first(Lane& lane) const {
+  std::ranges::pop_heap(lane.groups, [&](const Group& a, const Group& b) { return comes_later(a, b); });
+  lane.groups.pop_back();
+}
+
 void TurnOrder::refuse() {
-  auto& groups = current_->groups;
-  std::ranges::pop_heap(groups, [&](const Group& a, const Group& b) { return comes_later(a, b); });
-  groups.pop_back();
+  drop_first(*current_);
   push_lane(std::exchange(current_, nullptr));
 }
 

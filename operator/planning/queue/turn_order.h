@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -33,7 +35,6 @@ class TurnOrder {
     const WaitingLine::Job* job;
     const WaitingLine::Group* group;
     const TenantBook::Share* share;  // of its tenant
-    std::size_t shape;               // shape_of()
     bool within_guarantee;
   };
 
@@ -47,15 +48,16 @@ class TurnOrder {
   void grant(MilliGpus amount);
   void skip();    // the job has got its nodes in another way
   void refuse();  // the job, and with it the others with the same demand
+  // As refuse(), and now and then asks about the other groups of the tenant too: out(group) returns whether
+  // the group is refused whatever happens before its turn.
+  template <typename Out>
+  void refuse_with(const Out& out);
   void
   refuse_guarantee();  // it would leave the guarantee of its tenant; it has its turn again, with the others
 
   // A job of the tenant got nodes in another way.
   void add_held(const std::string& tenant, MilliGpus amount);
   const TenantBook::Share& share(const std::string& tenant) const { return lanes_.at(tenant).share; }
-  // Groups whose demands differ in their turn alone have the same number, from 0 on.
-  std::size_t shape_of(const WaitingLine::Group& group) const { return shapes_[group.id]; }
-  std::size_t shapes() const { return shape_count_; }
   // The same also of a tenant without a waiting job.
   TenantBook::Share share_of_any(const std::string& tenant) const;
 
@@ -73,12 +75,15 @@ class TurnOrder {
     std::vector<Group> groups;  // a heap: the first has its turn
     bool guarantee_refused = false;
     bool guaranteed = false;  // within_guarantee(), of the lanes that are in order
+    std::size_t refusals = 0;
   };
   bool comes_later(const Group& a, const Group& b) const;
   bool comes_later(const Lane* a, const Lane* b) const;
   bool within_guarantee(const Lane& lane) const;
-  void begin(Group& group) const;
+  void begin(Group& group) const;  // with its next job
+  void rate(Group& group, std::int64_t bound_seconds) const;
   void push_lane(Lane* lane);
+  void drop_first(Lane& lane) const;
 
   Shares shares_;
   bool of_slices_;
@@ -86,12 +91,24 @@ class TurnOrder {
   std::int64_t assumed_;
   base::WallTime now_;
   std::map<std::string, Lane> lanes_;
-  std::vector<std::size_t> shapes_;  // by group
-  std::size_t shape_count_ = 0;
   std::vector<Lane*> heap_;
   Lane* first_ = nullptr;    // comes before all in heap_, and is not there
   Lane* current_ = nullptr;  // the same
 };
+
+// After each doubling of the refusals of a tenant all its groups are asked: that costs a few looks at each in
+// a pass, which is less than to keep the refused ones in order until their turn.
+template <typename Out>
+void TurnOrder::refuse_with(const Out& out) {
+  auto& lane = *current_;
+  drop_first(lane);
+  if (std::has_single_bit(++lane.refusals)) {
+    const auto is_out = [&](const Group& group) { return out(*group.demand, *group.group, lane.share); };
+    if (std::erase_if(lane.groups, is_out) > 0)
+      std::ranges::make_heap(lane.groups, [&](const Group& a, const Group& b) { return comes_later(a, b); });
+  }
+  push_lane(std::exchange(current_, nullptr));
+}
 
 // Returns the waiting job that was told first that it is first in line; null: none.
 const WaitingLine::Entry* first_told(const WaitingLine& line);

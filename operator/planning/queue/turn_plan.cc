@@ -53,7 +53,7 @@ TurnPlan::TurnPlan(const TurnInput& input, const WaitingLine& line)
           *input.pool, input.holdings,
           [this](const std::string& tenant) { return order_.share_of_any(tenant); }, input.now) {
   refused_.resize(line.group_ids(), Cause::kNone);
-  shapes_.resize(order_.shapes());
+  shapes_.resize(line.shapes());
   told_ = input.first ? line.find(*input.first) : nullptr;
   if (told_ == nullptr) told_ = first_told(line);
   while (const auto candidate = order_.next()) {
@@ -74,7 +74,7 @@ void TurnPlan::place_first() {
   const auto share = order_.share(demand.turn.tenant);
   const auto& limit = share.tenant.limit;
   if (share.tenant.refused || (limit && share.held + least_amount(demand) > *limit)) return;
-  auto& shape = shapes_[order_.shape_of(entry->group())];
+  auto& shape = shapes_[entry->group().shape];
   const auto taken = take(demand, *entry->job(), false, false);
   if (taken == Taken::kYes) return order_.add_held(demand.turn.tenant, last_amount_);
   if (taken == Taken::kTooMuch) return;
@@ -92,7 +92,7 @@ void TurnPlan::decide(const TurnOrder::Candidate& candidate) {
   if (share.tenant.refused) return refuse(candidate, Cause::kRefused);
   if (!leaves_limit(demand, least_amount(demand))) return refuse(candidate, Cause::kTurn);
   if (limit && share.held + least_amount(demand) > *limit) return refuse(candidate, Cause::kLimit);
-  auto& shape = shapes_[candidate.shape];
+  auto& shape = shapes_[candidate.group->shape];
   const bool may_pass = !first_ || pool_->spec.queue->backfill;
   for (const bool reserved : {false, true}) {
     auto& none = reserved ? shape.none_reserved : shape.none_free;
@@ -201,10 +201,37 @@ void TurnPlan::reserve(const Demand& demand, const api::GpuJob& job, const NodeC
 }
 
 void TurnPlan::refuse(const TurnOrder::Candidate& candidate, Cause cause) {
-  auto& refused = refused_[candidate.group->id];
+  note_refusal(*candidate.group, cause);
+  const bool claims = claims_.open() && std::ranges::any_of(ClaimPass::kRules, [&](YieldRule rule) {
+                        return claims_.allows(rule);
+                      });
+  if (claims) return order_.refuse();
+  order_.refuse_with(
+      [&](const Demand& demand, const WaitingLine::Group& group, const TenantBook::Share& share) {
+        const auto why = foregone(demand, share, shapes_[group.shape]);
+        if (why != Cause::kNone) note_refusal(group, why);
+        return why != Cause::kNone;
+      });
+}
+
+void TurnPlan::note_refusal(const WaitingLine::Group& group, Cause cause) {
+  auto& refused = refused_[group.id];
   if (refused == Cause::kNone) ++refusals_;
   refused = cause;
-  order_.refuse();
+}
+
+// As decide(): what a tenant holds only grows in a pass, and nodes only become fewer.
+TurnPlan::Cause TurnPlan::foregone(const Demand& demand, const TenantBook::Share& share,
+                                   const Shape& shape) const {
+  const auto least = least_amount(demand);
+  if (share.tenant.refused) return Cause::kRefused;
+  if (!leaves_limit(demand, least)) return Cause::kTurn;
+  if (share.tenant.limit && share.held + least > *share.tenant.limit) return Cause::kLimit;
+  if (shape.never) return Cause::kNever;
+  if (!first_ || !shape.possible) return Cause::kNone;
+  if (!pool_->spec.queue->backfill) return Cause::kTurn;
+  const bool some_left = !shape.none_free || (!shape.none_reserved && ends_in_time(demand, now_));
+  return some_left ? Cause::kNone : Cause::kTurn;
 }
 
 std::optional<Verdict> TurnPlan::verdict(const WaitingLine::Entry& entry) const {
@@ -219,7 +246,7 @@ std::optional<Verdict> TurnPlan::verdict(const WaitingLine::Entry& entry) const 
   switch (cause) {
     case Cause::kNone:  // answered above
     case Cause::kNever:
-      verdict = *shapes_[order_.shape_of(entry.group())].never;
+      verdict = *shapes_[entry.group().shape].never;
       break;
     case Cause::kLimit:
       verdict = over_limit(pool, tenant, demand.text());

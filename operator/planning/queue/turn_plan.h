@@ -98,6 +98,9 @@ class TurnPlan {
   bool leaves_limit(const Demand& demand, MilliGpus amount) const;
   MilliGpus amount(const NodeChoice::Nodes& nodes) const;
   void refuse(const TurnOrder::Candidate& candidate, Cause cause);
+  void note_refusal(const WaitingLine::Group& group, Cause cause);
+  // Why such a job gets nothing whatever happens before its turn; kNone: it may get something.
+  Cause foregone(const Demand& demand, const TenantBook::Share& share, const Shape& shape) const;
 
   // Claims (turn_claim.cc).
   struct Claimable;
@@ -116,7 +119,7 @@ class TurnPlan {
   base::WallTime now_;
   NodeChoice nodes_;
   TurnOrder order_;
-  std::vector<Shape> shapes_;  // TurnOrder::shape_of
+  std::vector<Shape> shapes_;  // WaitingLine::Group::shape
   std::map<api::ObjectKey, Verdict> granted_;
   std::vector<api::ObjectKey> grants_;
   std::map<std::string, base::WallTime> given_until_;  // by node, of jobs with a bound

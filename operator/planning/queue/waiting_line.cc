@@ -60,8 +60,13 @@ bool WaitingLine::put(Job job, std::uint64_t arrival, std::vector<std::string> a
   remove(position.key);
   note_reserving(*job);
   const auto [group, is_new] = groups_.try_emplace(std::move(demand));
-  if (is_new) group->second.id = take_group_id();
-  entries_.insert(Entry(group, group->second.jobs.emplace(position, std::move(job)).first));
+  const auto in_group = group->second.jobs.emplace(position, std::move(job)).first;
+  if (is_new) {
+    begin_group(group);
+  } else if (in_group == group->second.jobs.begin()) {
+    note_first(group);
+  }
+  entries_.insert(Entry(group, in_group));
   return true;
 }
 
@@ -71,17 +76,67 @@ void WaitingLine::remove(const api::ObjectKey& key) {
   reserving_.erase(key);
   const auto [group, in_group] = std::pair(known->group_, known->in_group_);
   entries_.erase(known);
+  const bool was_first = in_group == group->second.jobs.begin();
   group->second.jobs.erase(in_group);
-  if (!group->second.jobs.empty()) return;
-  free_group_ids_.push_back(group->second.id);
-  groups_.erase(group);
+  if (group->second.jobs.empty()) {
+    end_group(group);
+    groups_.erase(group);
+  } else if (was_first) {
+    note_first(group);
+  }
 }
 
-std::size_t WaitingLine::take_group_id() {
-  if (free_group_ids_.empty()) return group_ids_++;
-  const auto id = free_group_ids_.back();
-  free_group_ids_.pop_back();
+std::size_t WaitingLine::Ids::take() {
+  if (free_.empty()) return end_++;
+  const auto id = free_.back();
+  free_.pop_back();
   return id;
+}
+
+// The group has a job.
+void WaitingLine::begin_group(Groups::iterator group) {
+  auto& [demand, begun] = *group;
+  begun.id = group_ids_.take();
+  if (demand.turn.tenant.empty()) return;
+  auto of_any_turn = demand;
+  of_any_turn.turn = {};
+  const auto [shape, is_new] = shapes_.try_emplace(std::move(of_any_turn));
+  if (is_new) shape->second.id = shape_ids_.take();
+  ++shape->second.groups;
+  begun.shape = shape->second.id;
+  auto& lane = lanes_[demand.turn.tenant];
+  begun.in_lane = lane.size();
+  lane.push_back({&demand, &begun, {}, {}, demand.turn.priority, demand.turn.bound_seconds});
+  note_first(group);
+}
+
+void WaitingLine::end_group(Groups::iterator group) {
+  const auto& [demand, ended] = *group;
+  group_ids_.give_back(ended.id);
+  if (demand.turn.tenant.empty()) return;
+  auto of_any_turn = demand;
+  of_any_turn.turn = {};
+  const auto shape = shapes_.find(of_any_turn);
+  if (--shape->second.groups == 0) {
+    shape_ids_.give_back(shape->second.id);
+    shapes_.erase(shape);
+  }
+  const auto lane = lanes_.find(demand.turn.tenant);
+  auto& groups = lane->second;
+  if (ended.in_lane + 1 < groups.size()) {
+    groups[ended.in_lane] = groups.back();
+    groups_.find(*groups.back().demand)->second.in_lane = ended.in_lane;
+  }
+  groups.pop_back();
+  if (groups.empty()) lanes_.erase(lane);
+}
+
+void WaitingLine::note_first(Groups::iterator group) {
+  const auto& [demand, noted] = *group;
+  if (demand.turn.tenant.empty()) return;
+  auto& in_lane = lanes_.find(demand.turn.tenant)->second[noted.in_lane];
+  in_lane.first = noted.jobs.begin();
+  in_lane.created = in_lane.first->first.created;
 }
 
 const WaitingLine::Entry* WaitingLine::find(const api::ObjectKey& key) const {
@@ -114,8 +169,8 @@ WaitingLine WaitingLine::copy_before(const QueuePosition& position) const {
   for (const auto& [demand, whole] : groups_) {
     const auto end = whole.jobs.lower_bound(position);
     if (end == whole.jobs.begin()) continue;
-    const auto group =
-        copy.groups_.try_emplace(demand, Group{{whole.jobs.begin(), end}, copy.take_group_id()}).first;
+    const auto group = copy.groups_.try_emplace(demand, Group{{whole.jobs.begin(), end}}).first;
+    copy.begin_group(group);
     for (auto job = group->second.jobs.begin(); job != group->second.jobs.end(); ++job)
       copy.entries_.insert(Entry(group, job));
   }

@@ -75,8 +75,22 @@ class WaitingLine {
     Jobs jobs;
     std::size_t id =
         0;  // no other group of the line has it; small, since those of groups that are gone are used again
+    // In pools with spec.queue. Groups whose demands differ in their turn alone have the same shape.
+    std::size_t shape = 0;    // small, as id
+    std::size_t in_lane = 0;  // Lanes
   };
   using Groups = std::map<Demand, Group>;
+  // What the order of the turns looks at, of one group.
+  struct LaneGroup {
+    const Demand* demand;
+    const Group* group;
+    Jobs::const_iterator first;  // of its jobs
+    base::WallTime created;      // of `first`
+    std::int64_t priority;
+    std::int64_t bound_seconds;
+  };
+  // The groups of each tenant, in any order. Empty in pools without spec.queue.
+  using Lanes = std::map<std::string, std::vector<LaneGroup>>;
   // A job in the line. Valid until the job is put again or removed.
   class Entry {
    public:
@@ -101,7 +115,9 @@ class WaitingLine {
   const Entry* find(const api::ObjectKey& key) const;  // null if the job is not in the line
   const Groups& groups() const { return groups_; }
   // More than the id of any group.
-  std::size_t group_ids() const { return group_ids_; }
+  std::size_t group_ids() const { return group_ids_.end(); }
+  const Lanes& lanes() const { return lanes_; }
+  std::size_t shapes() const { return shape_ids_.end(); }  // more than any
   std::size_t size() const { return entries_.size(); }
   // The jobs in the line that were told that they are first in line (JobQueueStatus::reserved_since).
   const std::set<api::ObjectKey>& reserving() const { return reserving_; }
@@ -121,12 +137,32 @@ class WaitingLine {
     bool operator()(const Entry& a, const api::ObjectKey& b) const { return a.position().key < b; }
     bool operator()(const api::ObjectKey& a, const Entry& b) const { return a < b.position().key; }
   };
+  // Numbers that are given out and come back.
+  class Ids {
+   public:
+    std::size_t take();
+    void give_back(std::size_t id) { free_.push_back(id); }
+    std::size_t end() const { return end_; }
+
+   private:
+    std::size_t end_ = 0;
+    std::vector<std::size_t> free_;
+  };
+  struct Shape {
+    std::size_t id = 0;
+    std::size_t groups = 0;
+  };
+  void begin_group(Groups::iterator group);
+  void end_group(Groups::iterator group);
+  void note_first(Groups::iterator group);
+
   std::string gpu_resource_;
   std::optional<api::Near> near_;
-  std::size_t take_group_id();
   Groups groups_;
-  std::size_t group_ids_ = 0;
-  std::vector<std::size_t> free_group_ids_;
+  Ids group_ids_;
+  std::map<Demand, Shape> shapes_;  // by demand without its turn
+  Ids shape_ids_;
+  Lanes lanes_;
   std::set<Entry, ByKey> entries_;
   std::set<api::ObjectKey> reserving_;
 };
