@@ -168,6 +168,61 @@ void tenants(Results& results, const std::string& name, int node_count, int job_
     results.value(name + " is wrong, answers", static_cast<double>(answers), "error");
 }
 
+// All nodes are held, each by a job of these tenants that may yield; a job of a tenant with a guarantee
+// claims eight of them.
+void claim(Results& results, const std::string& name, int running, int tenant_count, int times) {
+  auto nodes = make_nodes(running, true);
+  std::vector<const planning::PoolNode*> members;
+  std::vector<planning::Holding> holdings;
+  for (int i = 0; i < running; ++i) {
+    auto& node = nodes[static_cast<std::size_t>(i)];
+    node.leased = true;
+    members.push_back(&node);
+    const auto tenant = "tenant-" + std::to_string(i % tenant_count);
+    planning::Holding holding;
+    holding.job = {tenant, "job-" + std::to_string(i)};
+    holding.uid = "uid-" + std::to_string(i);
+    holding.tenant = tenant;
+    holding.amount = 8 * planning::kMilli;
+    holding.nodes = {node.name};
+    holding.may_yield = holding.saves = true;
+    holding.running_since = holding.held_since = test::at(i);
+    holding.lost_seconds = i % 600;
+    holdings.push_back(std::move(holding));
+  }
+  auto pool = test::make_pool();
+  pool.spec.queue.emplace();
+  pool.spec.queue->tenants = {{"owner", {"owner"}, 1, 64, {}, {}}};
+  planning::WaitingLine line;
+  auto job = test::make_job("claimant", 64, 8);
+  job.metadata.ns = "owner";
+  line.put(test::share(job), 0, {}, {"owner", 0, 0, 0});
+  const auto shares = [&](const std::string& tenant) {
+    planning::TenantBook::Share share;
+    share.tenant.name = tenant;
+    if (tenant == "owner") {
+      share.tenant.guaranteed = 64 * planning::kMilli;
+    } else {
+      share.held = 8 * planning::kMilli * running / tenant_count;
+    }
+    return share;
+  };
+  const auto free_at = [](const std::string&) { return std::optional(test::at(200'000)); };
+  const planning::TurnInput input{test::share(pool),       members, shares, free_at, test::at(100'000), {},
+                                  [&] { return holdings; }};
+  std::size_t claims = 0;
+  const auto pass = [&] {
+    const planning::TurnPlan planned(input, line);
+    claims = planned.grants().size();
+  };
+  if (bench::counting()) {
+    bench::count_pass(name, pass);
+  } else {
+    results.sample(name, repeat(times, pass), "ms");
+  }
+  if (claims != 1) results.value(name + " is wrong, claims", static_cast<double>(claims), "error");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -183,6 +238,7 @@ int main(int argc, char** argv) {
         5);
   waiting(results, "1,000 waiting, one of 1,000 nodes freed", 1000, 1000, smoke ? 1 : 10);
   tenants(results, "1,000 waiting of 10 tenants, one of 1,000 nodes freed", 1000, 1000, 10, smoke ? 1 : 1000);
+  claim(results, "claim of 8 nodes among 1,000 running jobs", 1000, 20, smoke ? 1 : 1000);
   if (!smoke) {
     tenants(results, "10,000 waiting of 100 tenants, one of 1,000 nodes freed", 1000, 10000, 100, 1000);
     waiting(results, "2,500 waiting, one of 1,000 nodes freed", 1000, 2500, 5);
