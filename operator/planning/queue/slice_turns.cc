@@ -72,7 +72,7 @@ void SliceTurns::decide(const TurnOrder::Candidate& candidate) {
     verdict =
         ask(entry, candidate.within_guarantee ? std::optional(share.tenant.guaranteed) : share.tenant.limit);
     if (too_much_ && candidate.within_guarantee) return order_.refuse_guarantee();
-    if (too_much_) verdict = over_limit(pass_.pool(), share.tenant, demand.text());
+    if (too_much_) verdict = over_limit(pass_.pool(), share.tenant, amount_, demand.text());
   }
   if (verdict.waits && known == verdicts_.end()) {
     if (auto claimed = claim(entry)) verdict = *std::move(claimed);

@@ -33,11 +33,12 @@ const WaitingLine::Entry* first_told(const WaitingLine& line) {
   return found;
 }
 
-Verdict over_limit(const std::string& pool, const Tenant& tenant, const std::string& demand) {
+Verdict over_limit(const std::string& pool, const Tenant& tenant, MilliGpus more, const std::string& demand) {
   return {{},
           api::reason::kLimitReached,
           "tenant " + tenant.name + " may hold " + amount_text(tenant.limit.value_or(0)) + " GPUs of pool " +
-              pool + "; with " + demand + " it would hold more"};
+              pool + "; with " + amount_text(more) + " more, for " + demand +
+              ", it would hold more than that"};
 }
 
 Verdict refused_tenant(const std::string& pool, const std::string& ns) {

@@ -113,7 +113,8 @@ void TurnOrder::refuse_with(const Out& out) {
 // Returns the waiting job that was told first that it is first in line; null: none.
 const WaitingLine::Entry* first_told(const WaitingLine& line);
 // Returns the answer to a job whose tenant would hold more than its limit with it.
-Verdict over_limit(const std::string& pool, const Tenant& tenant, const std::string& demand);
+// more: what the job takes, which can be more than its workers need where each node gives them the same.
+Verdict over_limit(const std::string& pool, const Tenant& tenant, MilliGpus more, const std::string& demand);
 // Returns the answer to a job of a namespace for which the pool is not.
 Verdict refused_tenant(const std::string& pool, const std::string& ns);
 

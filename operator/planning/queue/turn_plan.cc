@@ -249,7 +249,7 @@ std::optional<Verdict> TurnPlan::verdict(const WaitingLine::Entry& entry) const 
       verdict = *shapes_[entry.group().shape].never;
       break;
     case Cause::kLimit:
-      verdict = over_limit(pool, tenant, demand.text());
+      verdict = over_limit(pool, tenant, least_amount(demand), demand.text());
       break;
     case Cause::kRefused:
       verdict = refused_tenant(pool, key.ns);

@@ -76,7 +76,8 @@ TEST(Turns, ALimitHolds) {
   EXPECT_EQ(world.held("a"), 2 * kMilli);
   EXPECT_EQ(world.verdict("j2").reason, reason::kLimitReached);
   EXPECT_EQ(world.verdict("j2").message,
-            "tenant a may hold 2 GPUs of pool lab; with 1 worker with 1 GPU it would hold more");
+            "tenant a may hold 2 GPUs of pool lab; with 1 more, for 1 worker with 1 GPU, it would hold more "
+            "than that");
   world.submit("other", {.ns = "b", .runs = 100});
   EXPECT_TRUE(world.runs("other")) << "it holds up nobody";
 }
