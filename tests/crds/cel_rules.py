@@ -102,9 +102,11 @@ class CelRulesTest(CrdTest):
                 self.set_lease(LEASE)
                 self.assert_refused(self.patch_spec(change),
                                     f"spec.{field} cannot be changed while the job holds nodes")
-                self.set_lease(None)
-                self.assertEqual(200, self.patch_spec(change)[0], "was refused without a lease")
-                self.patch_spec({field: before.get(field)})  # so that each change is alone
+                for lease in ({**LEASE, "state": "Awaiting"}, None):
+                    self.set_lease(lease)
+                    self.assertEqual(200, self.patch_spec(change)[0], f"was refused with lease {lease}")
+                    self.set_lease(None)
+                    self.patch_spec({field: before.get(field)})  # so that each change is alone
         self.set_lease(LEASE)
         self.assertEqual(200, self.patch_spec({"suspend": True, "priority": 3, "ttlSecondsAfterFinished": 1,
                                                "rendezvous": "MasterPort"})[0], "it is what an absent one means")
