@@ -238,7 +238,7 @@ int main(int argc, char** argv) {
         5);
   waiting(results, "1,000 waiting, one of 1,000 nodes freed", 1000, 1000, smoke ? 1 : 10);
   tenants(results, "1,000 waiting of 10 tenants, one of 1,000 nodes freed", 1000, 1000, 10, smoke ? 1 : 1000);
-  claim(results, "claim of 8 nodes among 1,000 running jobs", 1000, 20, smoke ? 1 : 1000);
+  claim(results, "claim of 8 nodes that 1,000 jobs hold", 1000, 20, smoke ? 1 : 1000);
   if (!smoke) {
     tenants(results, "10,000 waiting of 100 tenants, one of 1,000 nodes freed", 1000, 10000, 100, 1000);
     waiting(results, "2,500 waiting, one of 1,000 nodes freed", 1000, 2500, 5);

@@ -17,6 +17,10 @@
 
 namespace gpupool::planning {
 
+// Of whom a job may get what they hold. kItsOwn: its tenant has reached its limit, so that only what jobs of
+// the tenant with a lower priority give back is left for it.
+enum class ClaimOf : std::uint8_t { kAll, kItsOwn };
+
 // The claims of one pass over the queue of a pool with spec.queue: which jobs may claim now what others hold,
 // and what a claim says. At most one is made in a pass. Pure; not thread-safe.
 class ClaimPass {

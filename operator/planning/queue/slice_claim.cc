@@ -22,27 +22,27 @@ struct SliceTurns::Rooms {
 
 // Only a guarantee comes before the job that is first in line: others may not take what it was promised. So
 // they try again when its slices are kept.
-std::optional<Verdict> SliceTurns::claim(const Entry& entry) {
+std::optional<Verdict> SliceTurns::claim(const Entry& entry, ClaimOf of) {
   if (!claims_.open()) return std::nullopt;
   const auto& turn = entry.demand().turn;
   const auto& own = order_.share(turn.tenant);
   for (const auto rule : ClaimPass::kRules) {
-    if (!claims_.allows(rule)) continue;
+    if (!claims_.allows(rule) || (of == ClaimOf::kItsOwn && rule != YieldRule::kPriority)) continue;
     if (rule != YieldRule::kGuarantee && told_ != nullptr && told_ != &entry) {
-      if (later_.empty() || later_.back() != &entry) later_.push_back(&entry);
+      if (later_.empty() || later_.back().first != &entry) later_.emplace_back(&entry, of);
       continue;
     }
     if (!claims_.may_claim(rule, turn, *entry.job(), kLeast, own)) continue;
-    if (auto verdict = claim_by(rule, entry)) return verdict;
+    if (auto verdict = claim_by(rule, entry, of)) return verdict;
   }
   return std::nullopt;
 }
 
 void SliceTurns::claim_later_ones() {
-  for (const auto* entry : later_) {
+  for (const auto& [entry, of] : later_) {
     const auto known = verdicts_.find(entry->position().key);
-    if (known == verdicts_.end() || !known->second.waits) continue;
-    if (auto verdict = claim(*entry)) {
+    if (known == verdicts_.end() || !known->second.nodes.empty()) continue;
+    if (auto verdict = claim(*entry, of)) {
       order_.add_held(entry->demand().turn.tenant, amount_);
       return answer(*entry, *std::move(verdict));
     }
@@ -88,8 +88,8 @@ const SharedNode& SliceTurns::without(std::size_t index, std::vector<std::size_t
   return without_.emplace(key, std::move(node)).first->second;
 }
 
-// All nodes of the pool, as if these jobs had given back what they hold.
-SlicePass::Nodes SliceTurns::with_freed(const YieldChoice::Freed& freed, const Rooms& rooms) {
+// All nodes of the pool, as if these jobs had given back what they hold; null: not for this claim.
+SlicePass::Nodes SliceTurns::with_freed(const YieldChoice::Freed& freed, const Rooms& rooms, ClaimOf of) {
   SlicePass::Nodes nodes;
   nodes.reserve(pass_.nodes().size());
   for (std::size_t i = 0; i < pass_.nodes().size(); ++i) {
@@ -99,17 +99,21 @@ SlicePass::Nodes SliceTurns::with_freed(const YieldChoice::Freed& freed, const R
     if (holders != holders_.end())
       std::ranges::copy_if(holders->second, std::back_inserter(leaving),
                            [&](auto each) { return freed[each]; });
-    nodes.push_back(leaving.empty() ? &node : &without(i, std::move(leaving)));
+    if (!leaving.empty()) {
+      nodes.push_back(&without(i, std::move(leaving)));
+    } else {
+      nodes.push_back(of == ClaimOf::kItsOwn ? nullptr : &node);
+    }
   }
   return nodes;
 }
 
-std::optional<Verdict> SliceTurns::claim_by(YieldRule rule, const Entry& entry) {
+std::optional<Verdict> SliceTurns::claim_by(YieldRule rule, const Entry& entry, ClaimOf of) {
   const auto& turn = entry.demand().turn;
   const auto rooms = rooms_of(entry);
   without_.clear();  // jobs may have got slices since
   const auto room_of = [&](const YieldChoice::Freed& freed) -> std::optional<ClaimRoom> {
-    const auto placed = pass_.answer_on(entry, with_freed(freed, rooms));
+    const auto placed = pass_.answer_on(entry, with_freed(freed, rooms, of));
     if (!placed) return std::nullopt;
     ClaimRoom room;
     room.amount = input_.amount(*placed);
@@ -122,6 +126,9 @@ std::optional<Verdict> SliceTurns::claim_by(YieldRule rule, const Entry& entry) 
     std::ranges::sort(room.holders);
     const auto twice = std::ranges::unique(room.holders);
     room.holders.erase(twice.begin(), twice.end());
+    MilliGpus given = 0;
+    for (const auto each : room.holders) given += claims_.yields().holdings()[each].amount;
+    if (of == ClaimOf::kItsOwn && room.amount > given) return std::nullopt;
     return room;
   };
   const Claimant claimant{turn.tenant, turn.priority, rooms.missing, kLeast};
@@ -129,7 +136,7 @@ std::optional<Verdict> SliceTurns::claim_by(YieldRule rule, const Entry& entry) 
   if (!choice) return std::nullopt;
   YieldChoice::Freed freed(rooms.worth.size());
   for (const auto each : choice->victims) freed[each] = true;
-  auto placed = pass_.answer_on(entry, with_freed(freed, rooms));
+  auto placed = pass_.answer_on(entry, with_freed(freed, rooms, of));
   if (!placed) return std::nullopt;
   amount_ = input_.amount(*placed);
   pass_.give(entry, *placed);

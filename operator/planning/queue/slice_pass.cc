@@ -180,13 +180,14 @@ std::optional<Verdict> SlicePass::answer_on(const WaitingLine::Entry& entry, con
   Nodes candidates;
   if (named.empty()) {
     for (const auto* node : nodes) {
-      if (node->unusable.empty()) candidates.push_back(node);
+      if (node != nullptr && node->unusable.empty()) candidates.push_back(node);
     }
     candidates = unclaimed(open_nodes(suitable(std::move(candidates), demand.needs), demand.needs));
   }
   for (const auto& name : named) {
     const auto index = index_of(name);
-    if (index == nodes_.size() || is_kept(*nodes[index]) || !open_to(*nodes[index], demand.needs))
+    if (index == nodes_.size() || nodes[index] == nullptr || is_kept(*nodes[index]) ||
+        !open_to(*nodes[index], demand.needs))
       return std::nullopt;
     candidates.push_back(nodes[index]);
   }
@@ -238,8 +239,10 @@ Verdict SlicePass::decide_any(const Demanded& demand) {
   }
   if (const auto now = choose(demand, unclaimed(open))) return grant(demand, *now);
   const auto possible = open_nodes(suitable(usable(empty_), demand.needs), demand.needs);
-  if (choose(demand, possible)) return wait(demand, in_large_groups(possible, demand));
-  return why_not(demand);
+  const auto in_time = choose(demand, possible);
+  if (!in_time) return why_not(demand);
+  if (!accept(placed(demand, *in_time))) return {};
+  return wait(demand, in_large_groups(possible, demand));
 }
 
 // Why the job gets nothing even of an empty pool.
@@ -291,7 +294,8 @@ Verdict SlicePass::decide_named(const Demanded& demand) {
             reason::kTooLarge,
             "the nodes of spec.nodes are too small, or too different, for " + demand.text()};
   }
-  if (open_nodes(named, demand.needs).size() < named.size() || !place(empty)) {
+  const auto in_time = place(empty);
+  if (open_nodes(named, demand.needs).size() < named.size() || !in_time) {
     return {{},
             reason::kWaitingForNodes,
             std::string("a node of spec.nodes is not ready, cordoned, drained or tainted, or ") +
@@ -299,6 +303,7 @@ Verdict SlicePass::decide_named(const Demanded& demand) {
   }
   const auto now = place(named);
   if (now && unclaimed(named).size() == named.size()) return grant(demand, *now);
+  if (!accept(placed(demand, *in_time))) return {};
   return wait(demand, named);
 }
 

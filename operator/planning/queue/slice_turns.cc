@@ -54,7 +54,7 @@ void SliceTurns::place_first() {
   auto verdict = ask(*entry, share.tenant.limit);
   if (too_much_ || (verdict.nodes.empty() && !verdict.waits)) return;
   if (verdict.waits) {
-    if (auto claimed = claim(*entry)) verdict = *std::move(claimed);
+    if (auto claimed = claim(*entry, ClaimOf::kAll)) verdict = *std::move(claimed);
   }
   if (!verdict.nodes.empty()) order_.add_held(share.tenant.name, amount_);
   answer(*entry, std::move(verdict));
@@ -74,8 +74,9 @@ void SliceTurns::decide(const TurnOrder::Candidate& candidate) {
     if (too_much_ && candidate.within_guarantee) return order_.refuse_guarantee();
     if (too_much_) verdict = over_limit(pass_.pool(), share.tenant, amount_, demand.text());
   }
-  if (verdict.waits && known == verdicts_.end()) {
-    if (auto claimed = claim(entry)) verdict = *std::move(claimed);
+  if ((verdict.waits || too_much_) && known == verdicts_.end()) {
+    if (auto claimed = claim(entry, too_much_ ? ClaimOf::kItsOwn : ClaimOf::kAll))
+      verdict = *std::move(claimed);
   }
   if (!verdict.nodes.empty()) {
     answer(entry, std::move(verdict));

@@ -52,11 +52,11 @@ class SliceTurns {
 
   // Claims (slice_claim.cc).
   struct Rooms;
-  std::optional<Verdict> claim(const Entry& entry);
-  std::optional<Verdict> claim_by(YieldRule rule, const Entry& entry);
+  std::optional<Verdict> claim(const Entry& entry, ClaimOf of);
+  std::optional<Verdict> claim_by(YieldRule rule, const Entry& entry, ClaimOf of);
   void claim_later_ones();
   Rooms rooms_of(const Entry& entry);
-  SlicePass::Nodes with_freed(const YieldChoice::Freed& freed, const Rooms& rooms);
+  SlicePass::Nodes with_freed(const YieldChoice::Freed& freed, const Rooms& rooms, ClaimOf of);
   const SharedNode& without(std::size_t index, std::vector<std::size_t> leaving);
   const std::map<std::string, std::vector<std::size_t>>& holders();
 
@@ -70,7 +70,7 @@ class SliceTurns {
   bool has_first_ = false;
   MilliGpus amount_ = 0;
   bool too_much_ = false;
-  std::vector<const Entry*> later_;                                  // may claim when the first has an answer
+  std::vector<std::pair<const Entry*, ClaimOf>> later_;              // may claim when the first has an answer
   std::map<std::string, std::vector<std::size_t>> holders_;          // by node: who may yield
   using Leaving = std::pair<std::size_t, std::vector<std::size_t>>;  // node, holdings
   std::map<Leaving, SharedNode> without_;

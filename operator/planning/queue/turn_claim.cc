@@ -48,10 +48,11 @@ const std::unordered_map<std::string_view, std::size_t>& TurnPlan::holders() {
   return holder_;
 }
 
-bool TurnPlan::claim(const Demand& demand, const api::GpuJob& job, Shape& shape) {
+bool TurnPlan::claim(const Demand& demand, const api::GpuJob& job, Shape& shape, ClaimOf of) {
   if (!claims_.open()) return false;
   for (const auto rule : ClaimPass::kRules) {
-    if (!shape.never && may_claim(demand, job, shape, rule) && claim_by(rule, demand, job, shape))
+    if (of == ClaimOf::kItsOwn && rule != YieldRule::kPriority) continue;
+    if (!shape.never && may_claim(demand, job, shape, rule, of) && claim_by(rule, demand, job, shape, of))
       return true;
   }
   return false;
@@ -59,20 +60,21 @@ bool TurnPlan::claim(const Demand& demand, const api::GpuJob& job, Shape& shape)
 
 // Only a guarantee comes before the job that is first in line: others may not take what it was promised. So
 // they try again when its nodes are kept.
-bool TurnPlan::may_claim(const Demand& demand, const api::GpuJob& job, Shape& shape, YieldRule rule) {
+bool TurnPlan::may_claim(const Demand& demand, const api::GpuJob& job, Shape& shape, YieldRule rule,
+                         ClaimOf of) {
   if (!claims_.allows(rule)) return false;
   if (rule != YieldRule::kGuarantee && told_ != nullptr && told_->position().key != job.metadata.key()) {
-    if (later_.empty() || later_.back().job != &job) later_.push_back({&demand, &job, &shape});
+    if (later_.empty() || later_.back().job != &job) later_.push_back({&demand, &job, &shape, of});
     return false;
   }
   return claims_.may_claim(rule, demand.turn, job, least_amount(demand), order_.share(demand.turn.tenant));
 }
 
 void TurnPlan::claim_later_ones() {
-  for (const auto& [demand, job, shape] : later_) {
+  for (const auto& [demand, job, shape, of] : later_) {
     const bool may_pass = !first_ || pool_->spec.queue->backfill;
     if (!may_pass || granted_.contains(job->metadata.key())) continue;
-    if (claim(*demand, *job, *shape)) return order_.add_held(demand->turn.tenant, last_amount_);
+    if (claim(*demand, *job, *shape, of)) return order_.add_held(demand->turn.tenant, last_amount_);
   }
 }
 
@@ -82,7 +84,8 @@ bool TurnPlan::ends_in_time_after_claim(const Demand& demand) const {
   return first_ && ends_in_time(demand, claims_.all_ended());
 }
 
-TurnPlan::Claimable TurnPlan::claimable(const Demand& demand, const NodeChoice::Candidates& wanted) {
+TurnPlan::Claimable TurnPlan::claimable(const Demand& demand, const NodeChoice::Candidates& wanted,
+                                        ClaimOf of) {
   const bool kept_too = ends_in_time_after_claim(demand);
   Claimable found;
   const auto& holder_of = holders();
@@ -98,7 +101,7 @@ TurnPlan::Claimable TurnPlan::claimable(const Demand& demand, const NodeChoice::
       if (known == holder_of.end()) continue;
       holder = known->second;
       found.worth[holder] += slots;
-    } else if (each->spare) {
+    } else if (each->spare || of == ClaimOf::kItsOwn) {  // its tenant may not have more
       continue;
     } else {
       found.missing -= slots;
@@ -110,17 +113,18 @@ TurnPlan::Claimable TurnPlan::claimable(const Demand& demand, const NodeChoice::
   return found;
 }
 
-bool TurnPlan::claim_by(YieldRule rule, const Demand& demand, const api::GpuJob& job, Shape& shape) {
+bool TurnPlan::claim_by(YieldRule rule, const Demand& demand, const api::GpuJob& job, Shape& shape,
+                        ClaimOf of) {
   const auto& turn = demand.turn;
   const std::tuple question(&std::as_const(shape), turn.tenant, rule, turn.priority,
-                            ends_in_time_after_claim(demand));
+                            ends_in_time_after_claim(demand), of);
   if (cannot_.contains(question) || !nodes_.has_its_spares()) return false;
   const auto wanted = nodes_.possible(demand);
   if (!wanted) {
     shape.never = wanted.error();
     return false;
   }
-  const auto nodes = claimable(demand, *wanted);
+  const auto nodes = claimable(demand, *wanted, of);
   const auto room_of = [&](const YieldChoice::Freed& freed) -> std::optional<ClaimRoom> {
     auto chosen = nodes_.choose_among(demand, nodes.with(freed));
     if (!chosen) return std::nullopt;

@@ -91,9 +91,12 @@ void TurnPlan::decide(const TurnOrder::Candidate& candidate) {
   const auto& limit = share.tenant.limit;
   if (share.tenant.refused) return refuse(candidate, Cause::kRefused);
   if (!leaves_limit(demand, least_amount(demand))) return refuse(candidate, Cause::kTurn);
-  if (limit && share.held + least_amount(demand) > *limit) return refuse(candidate, Cause::kLimit);
   auto& shape = shapes_[candidate.group->shape];
   const bool may_pass = !first_ || pool_->spec.queue->backfill;
+  if (limit && share.held + least_amount(demand) > *limit) {
+    if (may_pass && claim(demand, job, shape, ClaimOf::kItsOwn)) return order_.grant(last_amount_);
+    return refuse(candidate, Cause::kLimit);
+  }
   for (const bool reserved : {false, true}) {
     auto& none = reserved ? shape.none_reserved : shape.none_free;
     if (none || !may_pass || (reserved && !(first_ && ends_in_time(demand, now_)))) continue;

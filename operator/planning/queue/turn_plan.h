@@ -105,11 +105,11 @@ class TurnPlan {
   // Claims (turn_claim.cc).
   struct Claimable;
   // Tries to give the job nodes that others hold.
-  bool claim(const Demand& demand, const api::GpuJob& job, Shape& shape);
+  bool claim(const Demand& demand, const api::GpuJob& job, Shape& shape, ClaimOf of = ClaimOf::kAll);
   void claim_later_ones();
-  bool may_claim(const Demand& demand, const api::GpuJob& job, Shape& shape, YieldRule rule);
-  bool claim_by(YieldRule rule, const Demand& demand, const api::GpuJob& job, Shape& shape);
-  Claimable claimable(const Demand& demand, const NodeChoice::Candidates& wanted);
+  bool may_claim(const Demand& demand, const api::GpuJob& job, Shape& shape, YieldRule rule, ClaimOf of);
+  bool claim_by(YieldRule rule, const Demand& demand, const api::GpuJob& job, Shape& shape, ClaimOf of);
+  Claimable claimable(const Demand& demand, const NodeChoice::Candidates& wanted, ClaimOf of);
   bool ends_in_time_after_claim(const Demand& demand) const;
   void take_claim(YieldRule rule, const Demand& demand, const api::GpuJob& job, const ClaimChoice& choice);
   const std::unordered_map<std::string_view, std::size_t>& holders();
@@ -137,9 +137,10 @@ class TurnPlan {
     const Demand* demand;
     const api::GpuJob* job;
     Shape* shape;
+    ClaimOf of;
   };
   std::vector<Later> later_;  // may claim when the first has an answer
-  std::set<std::tuple<const Shape*, std::string, YieldRule, std::int64_t, bool>> cannot_;  // claim
+  std::set<std::tuple<const Shape*, std::string, YieldRule, std::int64_t, bool, ClaimOf>> cannot_;  // claim
 };
 
 }  // namespace gpupool::planning

@@ -30,12 +30,13 @@ struct Borrower {
   std::int64_t priority = 0;
 };
 
-// Node a has two GPUs of ten slices each. Tenant owner has the namespace ns and one GPU guaranteed.
+// Node a has two GPUs of ten slices each. Tenant owner has the namespace ns and one GPU guaranteed. limit: of
+// tenant b, in GPUs.
 class ClaimWorld : public test::PoolQueueWorld {
  public:
-  explicit ClaimWorld(const std::vector<Borrower>& borrowers) {
+  explicit ClaimWorld(const std::vector<Borrower>& borrowers, std::optional<std::int64_t> limit = {}) {
     auto pool = test::make_sharing_pool("lab");
-    pool.spec.queue.emplace().tenants.push_back({"owner", {"ns"}, 1, 1, {}, {}});
+    pool.spec.queue.emplace().tenants = {{"owner", {"ns"}, 1, 1, {}, {}}, {"b", {"b"}, 1, 0, limit, {}}};
     pool.spec.queue->yield.emplace().min_run_seconds = 60;
     put(std::move(pool));
     put(test::make_shared_member("a", 20));
@@ -164,6 +165,22 @@ TEST(SliceClaim, AHigherPriorityGetsThoseOfItsTenant) {
   auto high = world.make("high", 10, "b");
   high.spec.priority = 5;
   EXPECT_THAT(awaited(world.submit(high)), ElementsAre("uid-low"));
+}
+
+TEST(SliceClaim, AHigherPriorityOfATenantThatHasReachedItsLimit) {
+  for (const std::int64_t wanted : {10, 11}) {
+    ClaimWorld world({{"low", 10, 0, true, "b"}, {"other", 4, 1, true, "c"}}, 1);
+    EXPECT_EQ(world.submit(world.make("same", 6, "b")).reason, api::reason::kLimitReached);
+    auto high = world.make("high", wanted == 10 ? 10 : 5, "b", wanted == 10 ? 1 : 3);
+    high.spec.priority = 5;
+    const auto verdict = world.submit(high);
+    if (wanted == 10) {
+      EXPECT_THAT(awaited(verdict), ElementsAre("uid-low"));
+      continue;
+    }
+    EXPECT_THAT(awaited(verdict), IsEmpty()) << "what it takes must not be more than low has";
+    EXPECT_EQ(verdict.reason, api::reason::kLimitReached);
+  }
 }
 
 TEST(SliceClaim, ClaimedSlicesAreNobodyElses) {

@@ -124,6 +124,32 @@ TEST(TurnClaims, AHigherPriorityOfTheTenant) {
   EXPECT_THAT(claims.all[0].verdict.message, HasSubstr("; its priority is higher"));
 }
 
+// Its tenant has no more afterwards: free nodes and those of others are not taken.
+TEST(TurnClaims, AHigherPriorityOfATenantThatHasReachedItsLimit) {
+  for (const std::int64_t wanted : {2, 3}) {
+    TurnWorld world(tenants({{"a", {"a"}, 1, 0, 2, {}}}), 5);
+    Claims claims(world);
+    world.submit("low", {.ns = "a", .priority = 1, .saves = true});
+    world.submit("lower", {.ns = "a", .saves = true});
+    world.submit("other", {.ns = "b", .saves = true});
+    world.advance(kAnHour);
+    world.submit("same", {.ns = "a", .priority = 1});
+    world.submit("high", {.ns = "a", .workers = wanted, .priority = 2});
+    world.advance(10);
+    if (wanted == 3) {
+      EXPECT_EQ(world.verdict("high").reason, reason::kLimitReached);
+      ASSERT_EQ(claims.all.size(), 1U);
+      EXPECT_THAT(claims.all[0].victims, ElementsAre("lower")) << "for the job of the same priority as low";
+      continue;
+    }
+    ASSERT_EQ(claims.all.size(), 1U);
+    EXPECT_THAT(claims.all[0].victims, testing::UnorderedElementsAre("low", "lower"));
+    world.advance(600);
+    EXPECT_TRUE(world.runs("high"));
+    EXPECT_EQ(world.running(), 2U);
+  }
+}
+
 TEST(TurnClaims, AShareOnlyIfThePoolSaysSo) {
   for (const bool on : {false, true}) {
     auto spec = tenants({});
