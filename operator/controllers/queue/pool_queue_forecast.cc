@@ -23,9 +23,13 @@ std::optional<planning::TurnSnapshot> PoolQueue::first_turns(const std::string& 
     if (!seen.shares.contains(tenant)) seen.shares.emplace(tenant, book.share(tenant, state->turns()->now()));
   }
   seen.first = state->first_in_line();
-  if (seen.waiters.empty() || state->pool()->spec.sharing) return seen;
-  seen.nodes.reserve(state->members().size());
-  for (const auto& [name, member] : state->members()) seen.nodes.push_back(member.described);
+  if (seen.waiters.empty()) return seen;
+  if (state->pool()->spec.sharing) {
+    for (const auto& [name, node] : state->shared(describer(*state))) seen.shared.push_back(node);
+  } else {
+    seen.nodes.reserve(state->members().size());
+    for (const auto& [name, member] : state->members()) seen.nodes.push_back(member.described);
+  }
   for (auto& holder : holders_of(*state)) {
     auto tenant = state->turns()->tenant_of(*holder.job);
     const auto amount = state->amount_of(holder.nodes, holder.slices);

@@ -64,9 +64,11 @@ std::vector<SharedNode> drained_nodes(const QueueSnapshot& queue) {
   return drained;
 }
 
-SliceWorld::SliceWorld(const QueueSnapshot& queue) : pool_(*queue.pool), nodes_(queue.shared) {
+SliceWorld::SliceWorld(const api::GpuPool& pool, std::vector<SharedNode> nodes,
+                       const std::vector<Holder>& holders)
+    : pool_(pool), nodes_(std::move(nodes)) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) index_.emplace(nodes_[i].node.name, i);
-  for (const auto& holder : queue.holders) {
+  for (const auto& holder : holders) {
     const auto& each = each_of(*holder.job);
     for (const auto& ref : holder.nodes) workers_[ref.name].emplace_back(&each, ref.workers);
   }
@@ -74,6 +76,16 @@ SliceWorld::SliceWorld(const QueueSnapshot& queue) : pool_(*queue.pool), nodes_(
 
 std::map<api::ObjectKey, Verdict> SliceWorld::plan(const WaitingLine& line) const {
   return plan_slices(pool_, nodes_, line);
+}
+
+std::map<api::ObjectKey, Verdict> SliceWorld::plan(const WaitingLine& line,
+                                                   const SliceTurnInput& turns) const {
+  return SlicePlan(pool_, nodes_, line, turns).verdicts();
+}
+
+const SharedNode* SliceWorld::node(const std::string& name) const {
+  const auto known = index_.find(name);
+  return known == index_.end() ? nullptr : &nodes_[known->second];
 }
 
 void SliceWorld::take(const api::GpuJob& job, const Verdict& given) {

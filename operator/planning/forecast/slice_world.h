@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "planning/forecast/snapshot.h"
+#include "planning/queue/slice_turns.h"
 
 namespace gpupool::planning {
 
@@ -20,10 +21,15 @@ std::vector<SharedNode> drained_nodes(const QueueSnapshot& queue);
 // thread-safe.
 class SliceWorld {
  public:
-  explicit SliceWorld(const QueueSnapshot& queue);
+  // pool: outlives this. holders: who holds slices of the nodes.
+  SliceWorld(const api::GpuPool& pool, std::vector<SharedNode> nodes, const std::vector<Holder>& holders);
+  explicit SliceWorld(const QueueSnapshot& queue) : SliceWorld(*queue.pool, queue.shared, queue.holders) {}
 
   // Returns the answers to all jobs of the line.
   std::map<api::ObjectKey, Verdict> plan(const WaitingLine& line) const;
+  // The same of a pool with spec.queue.
+  std::map<api::ObjectKey, Verdict> plan(const WaitingLine& line, const SliceTurnInput& turns) const;
+  const SharedNode* node(const std::string& name) const;  // null: not in the pool
   void take(const api::GpuJob& job, const Verdict& given);
   void give_back(const api::GpuJob& job, const Verdict& given);
 

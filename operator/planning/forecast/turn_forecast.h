@@ -32,16 +32,17 @@ struct TurnSnapshot {
     MilliGpus amount = 0;
   };
   std::shared_ptr<const api::GpuPool> pool;
-  std::vector<PoolNode> nodes;  // of an exclusive pool, in order of name
+  std::vector<PoolNode> nodes;     // of an exclusive pool, in order of name
+  std::vector<SharedNode> shared;  // of a sharing pool, in order of name
   std::vector<Holding> holders;
   std::map<std::string, TenantBook::Share> shares;  // of the tenants of `waiters`
   std::vector<Waiter> waiters;                      // in the order of their turns
   std::optional<api::ObjectKey> first;              // is first in line
 };
 
-// Returns the waiters, in their order, with their likely starts. Runs the plan of the queue (TurnPlan)
-// forward: jobs end as jobs of their kind did, else by their deadline. Not known for a job if one before it
-// has neither, if the budget does not suffice, and in sharing pools. What tenants have used so far counts as
+// Returns the waiters, in their order, with their likely starts. Runs the plan of the queue (TurnPlan,
+// SliceTurns) forward: jobs end as jobs of their kind did, else by their deadline. Not known for a job if one
+// before it has neither, and if the budget does not suffice. What tenants have used so far counts as
 // it is now, and nobody else comes. Ends that are close together, compared with how far ahead they are, are
 // taken together: a start is up to a sixteenth late. Pure.
 std::vector<Expected> forecast_turns(const TurnSnapshot& queue, const RunTimes::ByKind& history,

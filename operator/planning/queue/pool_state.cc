@@ -251,15 +251,12 @@ MilliGpus PoolState::amount_of(const std::vector<api::NodeRef>& refs, std::int64
   const auto& queue = *pool_->spec.queue;
   MilliGpus sum = 0;
   for (const auto& ref : refs) {
-    if (slices == 0 || pool_->spec.rents_gpus()) {
-      const auto member = members_.find(ref.name);
-      if (member == members_.end()) continue;
+    if (slices > 0) {
+      const auto node = shared_.find(ref.name);
+      if (node != shared_.end()) sum += amount_on(node->second, *pool_, ref.workers, slices);
+    } else if (const auto member = members_.find(ref.name); member != members_.end()) {
       const auto& node = member->second.described;
-      sum += gpu_amount(queue, node.model, slices == 0 ? node.all_gpus() : slices * ref.workers);
-    } else if (const auto node = shared_.find(ref.name);
-               node != shared_.end() && !node->second.gpus.empty()) {
-      const auto& gpu = node->second.gpus.front();
-      sum += ref.workers * slice_amount(queue, gpu.model, slices, std::max<std::int64_t>(1, gpu.size.count));
+      sum += gpu_amount(queue, node.model, node.all_gpus());
     }
   }
   return sum;

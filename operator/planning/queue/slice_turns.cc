@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/queue/slice_turns.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/v1alpha1/reasons.h"
+#include "planning/tenants/gpu_amount.h"
 
 namespace gpupool::planning {
 
 namespace reason = api::reason;
+
+MilliGpus amount_on(const SharedNode& node, const api::GpuPool& pool, std::int64_t workers,
+                    std::int64_t slices) {
+  const auto& queue = *pool.spec.queue;
+  if (pool.spec.rents_gpus()) return gpu_amount(queue, node.node.model, slices * workers);
+  if (node.gpus.empty()) return 0;
+  const auto& gpu = node.gpus.front();
+  return workers * slice_amount(queue, gpu.model, slices, std::max<std::int64_t>(1, gpu.size.count));
+}
 
 SliceTurns::SliceTurns(SlicePass& pass, const api::GpuPool& pool, const WaitingLine& line,
                        const SliceTurnInput& input)

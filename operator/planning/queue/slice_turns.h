@@ -31,6 +31,10 @@ struct SliceTurnInput {
   std::function<SharedNode(const std::string& node, const std::set<std::string>& leaving)> without = {};
 };
 
+// What workers with so many slices, or GPUs, each take of a node.
+MilliGpus amount_on(const SharedNode& node, const api::GpuPool& pool, std::int64_t workers,
+                    std::int64_t slices);
+
 // One pass over the queue of a sharing pool with spec.queue. Like TurnPlan, without backfill: what is kept
 // for the first in line is kept from all others. A claimed slice is one that a job which yields still has:
 // other jobs on the same nodes run on. Pure; not thread-safe.

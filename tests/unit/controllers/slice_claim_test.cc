@@ -7,6 +7,7 @@
 
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
+#include "planning/forecast/turn_forecast.h"
 #include "tests/unit/controllers/pool_queue_world.h"
 
 namespace gpupool::controllers {
@@ -28,6 +29,7 @@ struct Borrower {
   bool preemptible = true;
   std::string ns = "b";
   std::int64_t priority = 0;
+  std::int64_t deadline = 0;  // seconds; 0: none
 };
 
 // Node a has two GPUs of ten slices each. Tenant owner has the namespace ns and one GPU guaranteed. limit: of
@@ -105,6 +107,7 @@ class ClaimWorld : public test::PoolQueueWorld {
     auto job = make(each.name, each.slices, each.ns);
     job.spec.priority = each.priority;
     job.spec.preemptible = each.preemptible;
+    if (each.deadline > 0) job.spec.active_deadline_seconds = each.deadline;
     job.status.phase = api::phase::kRunning;
     job.status.start_time = clock().wall() - kLongAgo;
     api::Condition running{"Running", "True", 1, clock().wall() - kLongAgo, "Running", ""};
@@ -220,6 +223,19 @@ TEST(SliceClaim, WaitsUntilTheGuardIsOver) {
   world.clock().advance(seconds(10));
   EXPECT_THAT(world.notify(), ElementsAre(mine.metadata.key()));
   EXPECT_THAT(awaited(world.ask(mine)), ElementsAre("uid-s1"));
+}
+
+TEST(SliceClaim, WhoCanClaimNothingHasALikelyStart) {
+  ClaimWorld world({{"short", 10, 0, false, "b", 0, 4000}, {"long", 10, 1, false, "c", 0, 9000}});
+  const auto job = world.make("waits", 5, "d");
+  EXPECT_THAT(world.submit(job).nodes, IsEmpty());
+  const auto seen = world.queue().first_turns("lab");
+  ASSERT_TRUE(seen.has_value());
+  planning::Budget budget;
+  const auto found = planning::forecast_turns(*seen, {}, world.clock().wall(), budget);
+  ASSERT_THAT(found, SizeIs(1));
+  ASSERT_TRUE(found[0].start.has_value());
+  EXPECT_EQ(std::chrono::round<seconds>(*found[0].start - world.clock().wall()), seconds(4000) - kLongAgo);
 }
 
 // V1: those that yield suffice, and none of them can be left out.

@@ -228,6 +228,72 @@ TEST(TurnForecast, OfHeldNodesKeepsTheLimit) {
   EXPECT_EQ(scene.starts().at("a"), 1000);  // although a node is free
 }
 
+// A sharing pool with one GPU of ten slices.
+struct SliceScene : Scene {
+  SliceScene() : Scene(0) {
+    auto pool = test::make_sharing_pool("lab");
+    pool.spec.queue.emplace();
+    queue.pool = test::share(std::move(pool));
+    auto& node = queue.shared.emplace_back();
+    node.node = test::make_pool_node(test::make_node("shared", 2));
+    node.marked = true;
+    node.gpus.push_back({0, "A100", 16000, {10, 1600, 10}, true, 10, 10});
+    node.advertised = 10;
+  }
+  void hold_slices(const std::string& name, std::int64_t slices, std::int64_t deadline) {
+    auto holder = slice_job(name, slices, deadline);
+    holder.status.start_time = at(0);
+    queue.shared[0].gpus[0].free -= slices;
+    queue.shared[0].held += slices;
+    queue.holders.push_back(
+        {{test::share(std::move(holder)), {{"shared", "", 1}}, slices}, "ns", slices * kMilli / 10});
+    queue.shares["ns"].held += slices * kMilli / 10;
+  }
+  void wait_for_slices(const std::string& name, std::int64_t slices, std::int64_t deadline) {
+    queue.shares["ns"].tenant.name = "ns";
+    queue.waiters.push_back({test::share(slice_job(name, slices, deadline)),
+                             ++arrivals,
+                             {},
+                             {"ns", 0, deadline, deadline > 0 ? 60 : 0}});
+  }
+
+ private:
+  static api::GpuJob slice_job(const std::string& name, std::int64_t slices, std::int64_t deadline) {
+    auto made = job(name, 1, deadline);
+    made.spec.pool = "lab";
+    made.spec.slice = api::JobSlice{"", {}, slices};
+    return made;
+  }
+};
+
+TEST(TurnForecast, OfSlicesFollowsThePlan) {
+  SliceScene scene;
+  scene.hold_slices("h1", 6, 1000);
+  scene.hold_slices("h2", 3, 5000);
+  scene.wait_for_slices("first", 7, 600);
+  scene.wait_for_slices("second", 1, 300);
+  scene.wait_for_slices("large", 10, 600);
+  const auto starts = scene.starts();
+  EXPECT_EQ(starts.at("second"), 100) << "one slice is free, and its turn comes first: it is shorter";
+  EXPECT_EQ(starts.at("first"), 1000);
+  EXPECT_EQ(starts.at("large"), 5000);
+}
+
+TEST(TurnForecast, OfSlicesKeepsTheLimit) {
+  SliceScene scene;
+  scene.hold_slices("h1", 5, 1000);
+  scene.wait_for_slices("a", 5, 600);
+  scene.queue.shares["ns"].tenant.limit = kMilli * 6 / 10;
+  EXPECT_EQ(scene.starts().at("a"), 1000) << "although five slices are free";
+}
+
+TEST(TurnForecast, OfSlicesIsNotKnownBehindAJobWithoutAnEnd) {
+  SliceScene scene;
+  scene.hold_slices("h1", 6, 0);
+  scene.wait_for_slices("a", 7, 600);
+  EXPECT_EQ(scene.starts().at("a"), -1);
+}
+
 // E1: whatever is estimated, only what the queue promises is called a bound, and it is never exceeded. Also,
 // who only waits is told nothing new because time goes by.
 RC_GTEST_PROP(TurnForecastProperties, BoundsAreNeverExceeded, ()) {
