@@ -74,7 +74,7 @@ class ForcedDeletionTest(NodeCase):
                  detail=lambda: str(self.api.list("pods", self.namespace)))
         job.wait_gone()
         # Its kubelet may hear of a lease's label after the pod and refuse the pod, until it has caught up with the server.
-        self.submit("next", nodes=[node]).wait_condition("Complete")
+        self.submit("next", "true", nodes=[node]).wait_condition("Complete")
 
     def test_of_a_worker_that_runs(self):
         job = self.submit("runs", nodes=["na"])
