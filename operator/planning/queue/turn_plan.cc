@@ -88,14 +88,12 @@ void TurnPlan::decide(const TurnOrder::Candidate& candidate) {
   const auto& job = **candidate.job;
   if (granted_.contains(candidate.position->key)) return order_.skip();
   const auto& share = *candidate.share;
-  const auto& limit = share.tenant.limit;
-  if (share.tenant.refused) return refuse(candidate, Cause::kRefused);
-  if (!leaves_limit(demand, least_amount(demand))) return refuse(candidate, Cause::kTurn);
   auto& shape = shapes_[candidate.group->shape];
   const bool may_pass = !first_ || pool_->spec.queue->backfill;
-  if (limit && share.held + least_amount(demand) > *limit) {
-    if (may_pass && claim(demand, job, shape, ClaimOf::kItsOwn)) return order_.grant(last_amount_);
-    return refuse(candidate, Cause::kLimit);
+  if (const auto why = barred(demand, share); why != Cause::kNone) {
+    if (why == Cause::kLimit && may_pass && claim(demand, job, shape, ClaimOf::kItsOwn))
+      return order_.grant(last_amount_);
+    return refuse(candidate, why);
   }
   for (const bool reserved : {false, true}) {
     auto& none = reserved ? shape.none_reserved : shape.none_free;
@@ -223,13 +221,17 @@ void TurnPlan::note_refusal(const WaitingLine::Group& group, Cause cause) {
   refused = cause;
 }
 
-// As decide(): what a tenant holds only grows in a pass, and nodes only become fewer.
-TurnPlan::Cause TurnPlan::foregone(const Demand& demand, const TenantBook::Share& share,
-                                   const Shape& shape) const {
+TurnPlan::Cause TurnPlan::barred(const Demand& demand, const TenantBook::Share& share) const {
   const auto least = least_amount(demand);
   if (share.tenant.refused) return Cause::kRefused;
   if (!leaves_limit(demand, least)) return Cause::kTurn;
-  if (share.tenant.limit && share.held + least > *share.tenant.limit) return Cause::kLimit;
+  return share.tenant.limit && share.held + least > *share.tenant.limit ? Cause::kLimit : Cause::kNone;
+}
+
+// As decide(): what a tenant holds only grows in a pass, and nodes only become fewer.
+TurnPlan::Cause TurnPlan::foregone(const Demand& demand, const TenantBook::Share& share,
+                                   const Shape& shape) const {
+  if (const auto why = barred(demand, share); why != Cause::kNone) return why;
   if (shape.never) return Cause::kNever;
   if (!first_ || !shape.possible) return Cause::kNone;
   if (!pool_->spec.queue->backfill) return Cause::kTurn;

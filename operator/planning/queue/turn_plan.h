@@ -99,6 +99,8 @@ class TurnPlan {
   MilliGpus amount(const NodeChoice::Nodes& nodes) const;
   void refuse(const TurnOrder::Candidate& candidate, Cause cause);
   void note_refusal(const WaitingLine::Group& group, Cause cause);
+  // Why such a job gets no nodes of the pool, however many are free; kNone: it may get some.
+  Cause barred(const Demand& demand, const TenantBook::Share& share) const;
   // Why such a job gets nothing whatever happens before its turn; kNone: it may get something.
   Cause foregone(const Demand& demand, const TenantBook::Share& share, const Shape& shape) const;
 

@@ -77,7 +77,7 @@ class WaitingLine {
         0;  // no other group of the line has it; small, since those of groups that are gone are used again
     // In pools with spec.queue. Groups whose demands differ in their turn alone have the same shape.
     std::size_t shape = 0;    // small, as id
-    std::size_t in_lane = 0;  // Lanes
+    std::size_t in_lane = 0;  // place in the list of its tenant (Lanes)
   };
   using Groups = std::map<Demand, Group>;
   // What the order of the turns looks at, of one group.
