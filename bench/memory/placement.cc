@@ -50,6 +50,16 @@ Sample repeat(int times, const Pass& pass) {
   return sample;
 }
 
+// Counts the pass, or tells its times.
+template <class Pass>
+void measure(Results& results, const std::string& name, int times, const Pass& pass) {
+  if (bench::counting()) {
+    bench::count_pass(name, pass);
+  } else {
+    results.sample(name, repeat(times, pass), "ms");
+  }
+}
+
 planning::WaitingLine line_of(const Queue& queue) {
   planning::WaitingLine line;
   for (std::size_t i = 0; i < queue.size(); ++i) line.put(queue[i], i);
@@ -68,11 +78,7 @@ void plan(Results& results, const std::string& name, const std::vector<planning:
     given = 0;
     for (const auto& [job, verdict] : planned.granted()) given += verdict.nodes.size();
   };
-  if (bench::counting()) {
-    bench::count_pass(name, pass);
-  } else {
-    results.sample(name, repeat(times, pass), "ms");
-  }
+  measure(results, name, times, pass);
   if (given != expected) results.value(name + " is wrong, nodes", static_cast<double>(given), "error");
 }
 
@@ -159,11 +165,7 @@ void tenants(Results& results, const std::string& name, int node_count, int job_
     const planning::TurnPlan planned(input, line);
     answers = planned.refusals() + planned.grants().size();
   };
-  if (bench::counting()) {
-    bench::count_pass(name, pass);
-  } else {
-    results.sample(name, repeat(times, pass), "ms");
-  }
+  measure(results, name, times, pass);
   if (answers < line.groups().size())
     results.value(name + " is wrong, answers", static_cast<double>(answers), "error");
 }
@@ -215,11 +217,7 @@ void claim(Results& results, const std::string& name, int running, int tenant_co
     const planning::TurnPlan planned(input, line);
     claims = planned.grants().size();
   };
-  if (bench::counting()) {
-    bench::count_pass(name, pass);
-  } else {
-    results.sample(name, repeat(times, pass), "ms");
-  }
+  measure(results, name, times, pass);
   if (claims != 1) results.value(name + " is wrong, claims", static_cast<double>(claims), "error");
 }
 
