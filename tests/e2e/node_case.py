@@ -27,7 +27,7 @@ class NodeCase(OperatorCase):
         return job
 
     def complete(self, job, attempts):
-        """So many attempts that a kubelet admitted."""
+        """The job succeeds after so many attempts, without those that a kubelet refused, and none is charged."""
         status = job.wait_condition("Complete")
         refused = sum(each["cause"] == "PlacementRefused" for each in status.get("history", []))
         self.assertEqual((attempts, 0), (status["attempts"] - refused, status.get("failures", 0)), job.show())
