@@ -133,8 +133,29 @@ void burst(Results& results, const std::string& name, int count, int times) {
        static_cast<std::size_t>(count), times);
 }
 
+// Each leased node is held by a job of these tenants that may yield.
+std::vector<planning::Holding> holders_of(const std::vector<planning::PoolNode>& nodes, int tenant_count) {
+  std::vector<planning::Holding> holdings;
+  for (const auto& node : nodes) {
+    if (!node.leased) continue;
+    const auto i = static_cast<int>(holdings.size());
+    const auto tenant = "tenant-" + std::to_string(i % tenant_count);
+    planning::Holding holding;
+    holding.job = {tenant, "holder-" + std::to_string(i)};
+    holding.uid = "uid-" + std::to_string(i);
+    holding.tenant = tenant;
+    holding.amount = 8 * planning::kMilli;
+    holding.nodes = {node.name};
+    holding.may_yield = holding.saves = true;
+    holding.running_since = holding.held_since = test::at(i);
+    holding.lost_seconds = i % 600;
+    holdings.push_back(std::move(holding));
+  }
+  return holdings;
+}
+
 // Jobs of 20 sizes and 10 deadlines, of these tenants, all different; all nodes except one are held for an
-// hour.
+// hour, by jobs of the same tenants.
 void tenants(Results& results, const std::string& name, int node_count, int job_count, int tenant_count,
              int times) {
   auto nodes = make_nodes(node_count, true);
@@ -159,7 +180,9 @@ void tenants(Results& results, const std::string& name, int node_count, int job_
     return share;
   };
   const auto free_at = [](const std::string&) { return std::optional(test::at(100'000)); };
-  const planning::TurnInput input{test::share(pool), members, shares, free_at, test::at(job_count)};
+  const auto holdings = holders_of(nodes, tenant_count);
+  const planning::TurnInput input{test::share(pool),       members, shares, free_at, test::at(job_count), {},
+                                  [&] { return holdings; }};
   std::size_t answers = 0;
   const auto pass = [&] {
     const planning::TurnPlan planned(input, line);
@@ -175,23 +198,11 @@ void tenants(Results& results, const std::string& name, int node_count, int job_
 void claim(Results& results, const std::string& name, int running, int tenant_count, int times) {
   auto nodes = make_nodes(running, true);
   std::vector<const planning::PoolNode*> members;
-  std::vector<planning::Holding> holdings;
-  for (int i = 0; i < running; ++i) {
-    auto& node = nodes[static_cast<std::size_t>(i)];
+  for (auto& node : nodes) {
     node.leased = true;
     members.push_back(&node);
-    const auto tenant = "tenant-" + std::to_string(i % tenant_count);
-    planning::Holding holding;
-    holding.job = {tenant, "job-" + std::to_string(i)};
-    holding.uid = "uid-" + std::to_string(i);
-    holding.tenant = tenant;
-    holding.amount = 8 * planning::kMilli;
-    holding.nodes = {node.name};
-    holding.may_yield = holding.saves = true;
-    holding.running_since = holding.held_since = test::at(i);
-    holding.lost_seconds = i % 600;
-    holdings.push_back(std::move(holding));
   }
+  const auto holdings = holders_of(nodes, tenant_count);
   auto pool = test::make_pool();
   pool.spec.queue.emplace();
   pool.spec.queue->tenants = {{"owner", {"owner"}, 1, 64, {}, {}}};

@@ -21,11 +21,6 @@ constexpr auto kSharesChange = seconds(300);
 // One claim is made in a pass, and the next one when the jobs that yield to the first are known to do so.
 constexpr auto kNextClaim = seconds(1);
 
-api::QueueYield rules(const api::GpuPool& pool) {
-  const auto& yield = pool.spec.queue->yield;
-  return yield ? *yield : api::QueueYield();
-}
-
 std::string why(YieldRule rule, const std::string& tenant) {
   if (rule == YieldRule::kPriority) return "its priority is higher";
   return "tenant " + tenant +
@@ -47,9 +42,8 @@ std::string who_yields(const std::vector<Holding>& holdings, const std::vector<s
 }  // namespace
 
 bool ClaimPass::allows(YieldRule rule) const {
-  const auto spec = rules(pool_);
-  if (rule == YieldRule::kGuarantee) return spec.to_guarantee;
-  return rule == YieldRule::kPriority ? spec.to_priority : spec.to_share;
+  if (rule == YieldRule::kGuarantee) return spec_.to_guarantee;
+  return rule == YieldRule::kPriority ? spec_.to_priority : spec_.to_share;
 }
 
 void ClaimPass::look_again_at(base::WallTime moment) {
@@ -58,7 +52,7 @@ void ClaimPass::look_again_at(base::WallTime moment) {
 
 const YieldChoice& ClaimPass::yields() {
   if (yields_) return *yields_;
-  yields_.emplace(rules(pool_), holdings_(), shares_, now_);
+  yields_.emplace(spec_, holdings_(), shares_, now_);
   auto longest = seconds(0);
   for (const auto& holding : yields_->holdings()) {
     if (holding.may_yield) longest = std::max(longest, seconds(holding.ending_seconds));
@@ -67,25 +61,46 @@ const YieldChoice& ClaimPass::yields() {
   return *yields_;
 }
 
+bool ClaimPass::within_rule(YieldRule rule, MilliGpus least, const TenantBook::Share& own) const {
+  if (!allows(rule)) return false;
+  return rule != YieldRule::kGuarantee || own.held + least <= own.tenant.guaranteed;
+}
+
+const YieldChoice::Outlook& ClaimPass::outlook(YieldRule rule, const Turn& turn, MilliGpus least) {
+  const bool by_share = rule == YieldRule::kShare;
+  if (!by_share) least = 0;
+  auto*& last = last_[static_cast<std::size_t>(rule)];
+  if (last != nullptr && last->first == std::tie(turn.tenant, rule, turn.priority, least))
+    return last->second;
+  const auto [known, is_new] = outlooks_.try_emplace({turn.tenant, rule, turn.priority, least});
+  if (is_new) known->second = yields().outlook({turn.tenant, turn.priority, 0, least}, rule);
+  if (by_share && yields().any_uncovered()) look_again_at(now_ + kSharesChange);
+  last = &*known;
+  return known->second;
+}
+
+// What a tenant holds only grows in a pass, and outlooks do not change.
+bool ClaimPass::can_ever_claim(const Turn& turn, MilliGpus least, const TenantBook::Share& own) {
+  return open() && std::ranges::any_of(kRules, [&](YieldRule rule) {
+           if (!within_rule(rule, least, own)) return false;
+           const auto& found = outlook(rule, turn, least);
+           return found.now || found.next;
+         });
+}
+
 bool ClaimPass::may_claim(YieldRule rule, const Turn& turn, const api::GpuJob& job, MilliGpus least,
                           const TenantBook::Share& own) {
-  if (!open() || !allows(rule)) return false;
-  if (rule == YieldRule::kGuarantee && own.held + least > own.tenant.guaranteed) return false;
-  const bool by_share = rule == YieldRule::kShare;
-  const auto [known, is_new] =
-      outlooks_.try_emplace({turn.tenant, rule, turn.priority, by_share ? least : MilliGpus{0}});
-  auto& outlook = known->second;
-  if (is_new) outlook = yields().outlook({turn.tenant, turn.priority, 0, least}, rule);
-  if (by_share && yields().any_uncovered()) look_again_at(now_ + kSharesChange);
-  if (!outlook.now && !outlook.next) return false;
-  const auto patience = by_share ? seconds(rules(pool_).patience_seconds) : kPatience;
+  if (!open() || !within_rule(rule, least, own)) return false;
+  const auto& found = outlook(rule, turn, least);
+  if (!found.now && !found.next) return false;
+  const auto patience = rule == YieldRule::kShare ? seconds(spec_.patience_seconds) : kPatience;
   const auto since = job.metadata.creation_timestamp.value_or(now_);
   if (now_ - since < patience) {
     look_again_at(since + patience);
     return false;
   }
-  if (outlook.next) look_again_at(*outlook.next);
-  return outlook.now;
+  if (found.next) look_again_at(*found.next);
+  return found.now;
 }
 
 Verdict ClaimPass::take(YieldRule rule, const std::string& tenant, const ClaimChoice& choice) {
@@ -108,6 +123,7 @@ Verdict ClaimPass::take(YieldRule rule, const std::string& tenant, const ClaimCh
 
 void ClaimPass::end() {
   yields_.reset();
+  last_ = {};
   outlooks_.clear();
 }
 

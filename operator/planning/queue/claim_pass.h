@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,16 +27,22 @@ enum class ClaimOf : std::uint8_t { kAll, kItsOwn };
 // and what a claim says. At most one is made in a pass. Pure; not thread-safe.
 class ClaimPass {
  public:
-  // pool: outlives this. holdings: who holds nodes; called at most once, and only if a job could claim.
+  // holdings: who holds nodes; called at most once, and only if a job could claim.
   // Empty: nobody can. shares: with what jobs got in this pass.
   ClaimPass(const api::GpuPool& pool, std::function<std::vector<Holding>()> holdings,
             YieldChoice::Shares shares, base::WallTime now)
-      : pool_(pool), holdings_(std::move(holdings)), shares_(std::move(shares)), now_(now) {}
+      : spec_(pool.spec.queue->yield ? *pool.spec.queue->yield : api::QueueYield()),
+        holdings_(std::move(holdings)),
+        shares_(std::move(shares)),
+        now_(now) {}
 
   static constexpr YieldRule kRules[] = {YieldRule::kGuarantee, YieldRule::kPriority, YieldRule::kShare};
 
   bool open() const { return !claimed_ && holdings_; }
   bool allows(YieldRule rule) const;  // the pool does
+  // Whether such a job may claim by any rule, now or when it has waited long enough. If not, it stays so in
+  // this pass. least: what it takes at least. own: of its tenant.
+  bool can_ever_claim(const Turn& turn, MilliGpus least, const TenantBook::Share& own);
   // Whether the job may claim by the rule now: it has waited long enough, and there are jobs that may yield
   // to it. least: what it takes at least. own: of its tenant.
   bool may_claim(YieldRule rule, const Turn& turn, const api::GpuJob& job, MilliGpus least,
@@ -50,9 +58,13 @@ class ClaimPass {
   void end();
 
  private:
+  using Question = std::tuple<std::string, YieldRule, std::int64_t, MilliGpus>;
+  using Outlooks = std::map<Question, YieldChoice::Outlook>;
   void look_again_at(base::WallTime moment);
+  bool within_rule(YieldRule rule, MilliGpus least, const TenantBook::Share& own) const;
+  const YieldChoice::Outlook& outlook(YieldRule rule, const Turn& turn, MilliGpus least);
 
-  const api::GpuPool& pool_;
+  api::QueueYield spec_;
   std::function<std::vector<Holding>()> holdings_;
   YieldChoice::Shares shares_;
   base::WallTime now_;
@@ -60,8 +72,8 @@ class ClaimPass {
   base::WallTime all_ended_;
   bool claimed_ = false;
   std::optional<base::WallTime> look_again_;
-  using Question = std::tuple<std::string, YieldRule, std::int64_t, MilliGpus>;
-  std::map<Question, YieldChoice::Outlook> outlooks_;
+  Outlooks outlooks_;
+  std::array<const Outlooks::value_type*, std::size(kRules)> last_{};  // by rule: what was asked last
 };
 
 }  // namespace gpupool::planning

@@ -129,9 +129,10 @@ void PoolState::put_waiting(Job job, std::uint64_t arrival, std::vector<std::str
   if (!line_.put(std::move(job), arrival, std::move(avoided), std::move(turn))) return;
   const auto& entry = *line_.find(key);
   if (turns_) {
-    if (entry.group().jobs.size() == 1) turns_->forget_told(entry.group());
+    const bool alone = entry.group().jobs.size() == 1;  // the group is new, also if its number is not
+    if (alone) turns_->forget_told(entry.group());
     const auto* plan = turns_->plan();
-    if (plan != nullptr && !known && plan->refusal(entry.group()) != TurnPlan::Cause::kNone) return;
+    if (plan != nullptr && !known && !alone && plan->refusal(entry.group()) != TurnPlan::Cause::kNone) return;
     return forget_plan();
   }
   if (plan_ && !known && plan_->is_last(entry.position())) return plan_->append(entry);

@@ -203,10 +203,6 @@ void TurnPlan::reserve(const Demand& demand, const api::GpuJob& job, const NodeC
 
 void TurnPlan::refuse(const TurnOrder::Candidate& candidate, Cause cause) {
   note_refusal(*candidate.group, cause);
-  const bool claims = claims_.open() && std::ranges::any_of(ClaimPass::kRules, [&](YieldRule rule) {
-                        return claims_.allows(rule);
-                      });
-  if (claims) return order_.refuse();
   order_.refuse_with(
       [&](const Demand& demand, const WaitingLine::Group& group, const TenantBook::Share& share) {
         const auto why = foregone(demand, share, shapes_[group.shape]);
@@ -229,14 +225,17 @@ TurnPlan::Cause TurnPlan::barred(const Demand& demand, const TenantBook::Share& 
 }
 
 // As decide(): what a tenant holds only grows in a pass, and nodes only become fewer.
-TurnPlan::Cause TurnPlan::foregone(const Demand& demand, const TenantBook::Share& share,
-                                   const Shape& shape) const {
-  if (const auto why = barred(demand, share); why != Cause::kNone) return why;
+TurnPlan::Cause TurnPlan::foregone(const Demand& demand, const TenantBook::Share& share, const Shape& shape) {
+  const bool may_pass = !first_ || pool_->spec.queue->backfill;
+  const auto can_claim = [&] {
+    return may_pass && claims_.can_ever_claim(demand.turn, least_amount(demand), share);
+  };
+  if (const auto why = barred(demand, share); why != Cause::kNone)
+    return why == Cause::kLimit && can_claim() ? Cause::kNone : why;
   if (shape.never) return Cause::kNever;
   if (!first_ || !shape.possible) return Cause::kNone;
-  if (!pool_->spec.queue->backfill) return Cause::kTurn;
   const bool some_left = !shape.none_free || (!shape.none_reserved && ends_in_time(demand, now_));
-  return some_left ? Cause::kNone : Cause::kTurn;
+  return may_pass && (some_left || can_claim()) ? Cause::kNone : Cause::kTurn;
 }
 
 std::optional<Verdict> TurnPlan::verdict(const WaitingLine::Entry& entry) const {

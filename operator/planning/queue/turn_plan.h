@@ -102,7 +102,7 @@ class TurnPlan {
   // Why such a job gets no nodes of the pool, however many are free; kNone: it may get some.
   Cause barred(const Demand& demand, const TenantBook::Share& share) const;
   // Why such a job gets nothing whatever happens before its turn; kNone: it may get something.
-  Cause foregone(const Demand& demand, const TenantBook::Share& share, const Shape& shape) const;
+  Cause foregone(const Demand& demand, const TenantBook::Share& share, const Shape& shape);
 
   // Claims (turn_claim.cc).
   struct Claimable;
