@@ -134,7 +134,7 @@ void burst(Results& results, const std::string& name, int count, int times) {
 }
 
 // Each leased node is held by a job of these tenants that may yield.
-std::vector<planning::Holding> holders_of(const std::vector<planning::PoolNode>& nodes, int tenant_count) {
+std::vector<planning::Holding> holdings_of(const std::vector<planning::PoolNode>& nodes, int tenant_count) {
   std::vector<planning::Holding> holdings;
   for (const auto& node : nodes) {
     if (!node.leased) continue;
@@ -152,6 +152,14 @@ std::vector<planning::Holding> holders_of(const std::vector<planning::PoolNode>&
     holdings.push_back(std::move(holding));
   }
   return holdings;
+}
+
+std::vector<planning::HoldingNow> holders_of(const std::vector<planning::Holding>& holdings) {
+  std::vector<planning::HoldingNow> holders;
+  holders.reserve(holdings.size());
+  for (const auto& holding : holdings)
+    holders.push_back({&holding, false, holding.may_yield, holding.lost_seconds});
+  return holders;
 }
 
 // Jobs of 20 sizes and 10 deadlines, of these tenants, all different; all nodes except one are held for an
@@ -180,9 +188,14 @@ void tenants(Results& results, const std::string& name, int node_count, int job_
     return share;
   };
   const auto free_at = [](const std::string&) { return std::optional(test::at(100'000)); };
-  const auto holdings = holders_of(nodes, tenant_count);
-  const planning::TurnInput input{test::share(pool),       members, shares, free_at, test::at(job_count), {},
-                                  [&] { return holdings; }};
+  const auto holdings = holdings_of(nodes, tenant_count);
+  const planning::TurnInput input{test::share(pool),
+                                  members,
+                                  shares,
+                                  free_at,
+                                  test::at(job_count),
+                                  {},
+                                  [&] { return holders_of(holdings); }};
   std::size_t answers = 0;
   const auto pass = [&] {
     const planning::TurnPlan planned(input, line);
@@ -202,7 +215,7 @@ void claim(Results& results, const std::string& name, int running, int tenant_co
     node.leased = true;
     members.push_back(&node);
   }
-  const auto holdings = holders_of(nodes, tenant_count);
+  const auto holdings = holdings_of(nodes, tenant_count);
   auto pool = test::make_pool();
   pool.spec.queue.emplace();
   pool.spec.queue->tenants = {{"owner", {"owner"}, 1, 64, {}, {}}};
@@ -221,8 +234,13 @@ void claim(Results& results, const std::string& name, int running, int tenant_co
     return share;
   };
   const auto free_at = [](const std::string&) { return std::optional(test::at(200'000)); };
-  const planning::TurnInput input{test::share(pool),       members, shares, free_at, test::at(100'000), {},
-                                  [&] { return holdings; }};
+  const planning::TurnInput input{test::share(pool),
+                                  members,
+                                  shares,
+                                  free_at,
+                                  test::at(100'000),
+                                  {},
+                                  [&] { return holders_of(holdings); }};
   std::size_t claims = 0;
   const auto pass = [&] {
     const planning::TurnPlan planned(input, line);

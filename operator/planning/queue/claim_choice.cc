@@ -19,8 +19,8 @@ constexpr std::int64_t kMostDoublings = 8;
 // Jobs that are tried alone. More than one is tried only if nodes of several models, or near ones, are asked.
 constexpr int kMostTriedAlone = 64;
 
-base::Wide cost_of_yield(const Holding& holding) {
-  return base::product(holding.amount, kRestartSeconds + holding.lost_seconds);
+base::Wide cost_of_yield(const HoldingNow& holder) {
+  return base::product(holder.holding->amount, kRestartSeconds + holder.lost_seconds);
 }
 
 }  // namespace
@@ -37,13 +37,13 @@ struct YieldChoice::Search {
   YieldRule rule;
   const std::vector<std::int64_t>& worth;
   const RoomOf& room_of;
-  std::size_t holdings;
+  std::size_t holders;
 
   std::optional<ClaimRoom> room(const std::vector<std::size_t>& victims, std::size_t count) const {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < count; ++i) sum += worth[victims[i]];
     if (sum < claimant.missing) return std::nullopt;
-    Freed freed(holdings);
+    Freed freed(holders);
     for (std::size_t i = 0; i < count; ++i) freed[victims[i]] = true;
     return room_of(freed);
   }
@@ -72,13 +72,13 @@ struct YieldChoice::Search {
   }
 };
 
-YieldChoice::YieldChoice(const api::QueueYield& spec, std::vector<Holding> holdings, Shares shares,
+YieldChoice::YieldChoice(const api::QueueYield& spec, std::vector<HoldingNow> holders, Shares shares,
                          base::WallTime now)
-    : spec_(spec), holdings_(std::move(holdings)), shares_(std::move(shares)), now_(now) {
-  for (std::size_t i = 0; i < holdings_.size(); ++i) {
-    if (!holdings_[i].may_yield) continue;
-    if (!holdings_[i].covered) uncovered_.push_back(i);
-    by_tenant_[holdings_[i].tenant].push_back(i);
+    : spec_(spec), holders_(std::move(holders)), shares_(std::move(shares)), now_(now) {
+  for (std::size_t i = 0; i < holders_.size(); ++i) {
+    if (!holders_[i].may_yield) continue;
+    if (!holders_[i].covered) uncovered_.push_back(i);
+    by_tenant_[holders_[i].holding->tenant].push_back(i);
   }
 }
 
@@ -99,23 +99,24 @@ bool YieldChoice::keeps_margin(const Claimant& claimant, MilliGpus amount, const
          base::product(other.average + other.held - freed, own.tenant.weight) * kHundred;
 }
 
-bool YieldChoice::is_victim(const Holding& holding, const Claimant& claimant, YieldRule rule) const {
-  if (!holding.may_yield) return false;
+bool YieldChoice::is_victim(const HoldingNow& holder, const Claimant& claimant, YieldRule rule) const {
+  if (!holder.may_yield) return false;
+  const auto& holding = *holder.holding;
   const bool own = holding.tenant == claimant.tenant;
   switch (rule) {
     case YieldRule::kGuarantee:
-      return !own && !holding.covered;
+      return !own && !holder.covered;
     case YieldRule::kPriority:
       return own && holding.priority < claimant.priority;
     case YieldRule::kShare:
-      return !own && !holding.covered && holding.saves &&
+      return !own && !holder.covered && holding.saves &&
              keeps_margin(claimant, claimant.least, holding.tenant, holding.amount);
   }
   return false;
 }
 
-bool YieldChoice::guarded(const Holding& holding, YieldRule rule) const {
-  return now_ < guarded_until(holding, spec_, rule);
+bool YieldChoice::guarded(const HoldingNow& holder, YieldRule rule) const {
+  return now_ < guarded_until(*holder.holding, spec_, rule);
 }
 
 const std::vector<std::size_t>& YieldChoice::among(const Claimant& claimant, YieldRule rule) const {
@@ -129,13 +130,13 @@ YieldChoice::Outlook YieldChoice::outlook(const Claimant& claimant, YieldRule ru
   Outlook outlook;
   known_.clear();
   for (const auto each : among(claimant, rule)) {
-    const auto& holding = holdings_[each];
-    if (!is_victim(holding, claimant, rule)) continue;
-    if (!guarded(holding, rule)) {
+    const auto& holder = holders_[each];
+    if (!is_victim(holder, claimant, rule)) continue;
+    if (!guarded(holder, rule)) {
       outlook.now = true;
       continue;
     }
-    const auto until = guarded_until(holding, spec_, rule);
+    const auto until = guarded_until(*holder.holding, spec_, rule);
     outlook.next = std::min(outlook.next.value_or(until), until);
   }
   return outlook;
@@ -147,16 +148,16 @@ bool YieldChoice::is_legal(const Search& search, const ClaimChoice& choice) cons
   const auto& own = share(claimant.tenant);
   std::unordered_map<std::string, MilliGpus> freed;
   for (const auto each : choice.victims) {
-    const auto& holding = holdings_[each];
-    if (!is_victim(holding, claimant, search.rule) || guarded(holding, search.rule)) return false;
-    freed[holding.tenant] += holding.amount;
+    const auto& holder = holders_[each];
+    if (!is_victim(holder, claimant, search.rule) || guarded(holder, search.rule)) return false;
+    freed[holder.holding->tenant] += holder.holding->amount;
   }
   const auto least_held = own.held + choice.room.amount - freed[claimant.tenant];
   if (own.tenant.limit && least_held > *own.tenant.limit) return false;
   if (search.rule == YieldRule::kGuarantee) return least_held <= own.tenant.guaranteed;
   if (search.rule == YieldRule::kPriority) return true;
   return std::ranges::all_of(choice.victims, [&](std::size_t each) {
-    const auto& tenant = holdings_[each].tenant;
+    const auto& tenant = holders_[each].holding->tenant;
     return keeps_margin(claimant, choice.room.amount, tenant, freed[tenant]);
   });
 }
@@ -165,12 +166,13 @@ bool YieldChoice::is_legal(const Search& search, const ClaimChoice& choice) cons
 void YieldChoice::put_in_order(std::vector<std::size_t>& victims) const {
   struct Key {
     const TenantBook::Share* share;
-    const Holding* holding;
+    const HoldingNow* holder;
     std::size_t index;
   };
   std::vector<Key> keys;
   keys.reserve(victims.size());
-  for (const auto each : victims) keys.push_back({&share(holdings_[each].tenant), &holdings_[each], each});
+  for (const auto each : victims)
+    keys.push_back({&share(holders_[each].holding->tenant), &holders_[each], each});
   std::ranges::sort(keys, [](const Key& a, const Key& b) {
     if (a.share != b.share) {
       const auto share_a = base::product(a.share->average + a.share->held, b.share->tenant.weight);
@@ -178,10 +180,12 @@ void YieldChoice::put_in_order(std::vector<std::size_t>& victims) const {
       if (share_a != share_b) return share_a > share_b;
       return a.share->tenant.name < b.share->tenant.name;
     }
-    if (a.holding->priority != b.holding->priority) return a.holding->priority < b.holding->priority;
-    if (a.holding->lost_seconds != b.holding->lost_seconds)
-      return a.holding->lost_seconds < b.holding->lost_seconds;
-    if (a.holding->held_since != b.holding->held_since) return a.holding->held_since > b.holding->held_since;
+    const auto& of_a = *a.holder->holding;
+    const auto& of_b = *b.holder->holding;
+    if (of_a.priority != of_b.priority) return of_a.priority < of_b.priority;
+    if (a.holder->lost_seconds != b.holder->lost_seconds)
+      return a.holder->lost_seconds < b.holder->lost_seconds;
+    if (of_a.held_since != of_b.held_since) return of_a.held_since > of_b.held_since;
     return a.index < b.index;
   });
   std::ranges::transform(keys, victims.begin(), &Key::index);
@@ -192,7 +196,7 @@ std::optional<ClaimChoice> YieldChoice::cheapest(const Search& search,
   std::vector<std::pair<base::Wide, std::size_t>> alone;
   for (std::size_t i = 0; i < victims.size(); ++i) {
     if (search.worth[victims[i]] >= search.claimant.missing)
-      alone.emplace_back(cost_of_yield(holdings_[victims[i]]), i);
+      alone.emplace_back(cost_of_yield(holders_[victims[i]]), i);
   }
   std::ranges::sort(alone);
   int tried = 0;
@@ -225,7 +229,7 @@ std::optional<ClaimChoice> YieldChoice::first_enough(const Search& search,
 void YieldChoice::drop_too_many(const Claimant& claimant, std::vector<std::size_t>& victims) const {
   std::unordered_map<std::string, MilliGpus> freed;
   std::erase_if(victims, [&](std::size_t each) {
-    const auto& holding = holdings_[each];
+    const auto& holding = *holders_[each].holding;
     auto& sum = freed[holding.tenant];
     if (!keeps_margin(claimant, claimant.least, holding.tenant, sum + holding.amount)) return true;
     sum += holding.amount;
@@ -248,15 +252,15 @@ std::optional<ClaimChoice> YieldChoice::choose_among(const Search& search,
 std::optional<ClaimChoice> YieldChoice::choose(const Claimant& claimant, YieldRule rule,
                                                const std::vector<std::int64_t>& worth,
                                                const RoomOf& room_of) const {
-  const Search search{claimant, rule, worth, room_of, holdings_.size()};
+  const Search search{claimant, rule, worth, room_of, holders_.size()};
   known_.clear();  // jobs may have got nodes since
   std::vector<std::size_t> victims;
   std::vector<std::size_t> saving;
   for (const auto each : among(claimant, rule)) {
-    const auto& holding = holdings_[each];
-    if (worth[each] == 0 || !is_victim(holding, claimant, rule) || guarded(holding, rule)) continue;
+    const auto& holder = holders_[each];
+    if (worth[each] == 0 || !is_victim(holder, claimant, rule) || guarded(holder, rule)) continue;
     victims.push_back(each);
-    if (holding.saves) saving.push_back(each);
+    if (holder.holding->saves) saving.push_back(each);
   }
   if (rule != YieldRule::kGuarantee) return choose_among(search, std::move(victims));
   const bool others = saving.size() < victims.size();

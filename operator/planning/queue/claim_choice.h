@@ -25,14 +25,21 @@ struct Holding {
   std::int64_t priority = 0;  // at most maxPriority of its tenant
   MilliGpus amount = 0;
   std::vector<std::string> nodes;
-  bool covered = false;          // by the guarantee of its tenant
-  bool may_yield = false;        // preemptible, all workers run, and nobody waits for it to make room
+  bool may_yield = false;        // preemptible, and all workers run
   bool saves = false;            // has spec.checkpoint
   std::int64_t yields = 0;       // times that it has made room
   base::WallTime running_since;  // REQUIRES: may_yield
   base::WallTime held_since;
-  std::int64_t lost_seconds = 0;    // of work that a stop now costs at most
+  std::int64_t lost_seconds = 0;    // of work that a stop costs at most
   std::int64_t ending_seconds = 0;  // from the notice until it has given back its nodes, at most
+};
+
+// The same in one pass over the queue. Refers to the holding.
+struct HoldingNow {
+  const Holding* holding = nullptr;
+  bool covered = false;           // by the guarantee of its tenant
+  bool may_yield = false;         // and nobody waits for it to make room
+  std::int64_t lost_seconds = 0;  // now
 };
 
 // Why others make room for a job (QueueYield).
@@ -76,14 +83,15 @@ struct ClaimChoice {
 class YieldChoice {
  public:
   using Shares = std::function<TenantBook::Share(const std::string& tenant)>;
-  using Freed = std::vector<bool>;  // by holding
-  // Returns the nodes that the claimant gets if those of these holdings were free; nothing if there are too
-  // few. More holdings never make them too few.
+  using Freed = std::vector<bool>;  // by holder
+  // Returns the nodes that the claimant gets if those of these holders were free; nothing if there are too
+  // few. More holders never make them too few.
   using RoomOf = std::function<std::optional<ClaimRoom>(const Freed&)>;
 
-  YieldChoice(const api::QueueYield& spec, std::vector<Holding> holdings, Shares shares, base::WallTime now);
+  YieldChoice(const api::QueueYield& spec, std::vector<HoldingNow> holders, Shares shares,
+              base::WallTime now);
 
-  // worth: of each holding, the number of workers that its nodes have room for, if the claimant may use them.
+  // worth: of each holder, the number of workers that its nodes have room for, if the claimant may use them.
   // Calls room_of about 20 times, at most a few hundred.
   std::optional<ClaimChoice> choose(const Claimant& claimant, YieldRule rule,
                                     const std::vector<std::int64_t>& worth, const RoomOf& room_of) const;
@@ -93,15 +101,15 @@ class YieldChoice {
     std::optional<base::WallTime> next;  // when the first of those that are guarded now may; nothing: none
   };
   Outlook outlook(const Claimant& claimant, YieldRule rule) const;
-  const std::vector<Holding>& holdings() const { return holdings_; }
+  const std::vector<HoldingNow>& holders() const { return holders_; }
   bool any_uncovered() const { return !uncovered_.empty(); }
 
  private:
   struct Search;
   using Victims = std::vector<std::size_t>;
   const Victims& among(const Claimant& claimant, YieldRule rule) const;
-  bool is_victim(const Holding& holding, const Claimant& claimant, YieldRule rule) const;
-  bool guarded(const Holding& holding, YieldRule rule) const;
+  bool is_victim(const HoldingNow& holder, const Claimant& claimant, YieldRule rule) const;
+  bool guarded(const HoldingNow& holder, YieldRule rule) const;
   bool keeps_margin(const Claimant& claimant, MilliGpus amount, const std::string& tenant,
                     MilliGpus freed) const;
   bool is_legal(const Search& search, const ClaimChoice& choice) const;
@@ -113,7 +121,7 @@ class YieldChoice {
   const TenantBook::Share& share(const std::string& tenant) const;
 
   api::QueueYield spec_;
-  std::vector<Holding> holdings_;
+  std::vector<HoldingNow> holders_;
   Shares shares_;
   base::WallTime now_;
   Victims uncovered_;                                   // those that may yield

@@ -28,13 +28,13 @@ std::string why(YieldRule rule, const std::string& tenant) {
 }
 
 // "2 jobs make room for it: ns/a, ns/b"
-std::string who_yields(const std::vector<Holding>& holdings, const std::vector<std::size_t>& victims) {
+std::string who_yields(const std::vector<HoldingNow>& holders, const std::vector<std::size_t>& victims) {
   constexpr std::size_t kMostNames = 5;
   const auto count = victims.size();
   auto text = count == 1 ? std::string("1 job makes room for it: ")
                          : std::to_string(count) + " jobs make room for it: ";
   for (std::size_t i = 0; i < std::min(count, kMostNames); ++i)
-    text += (i == 0 ? "" : ", ") + holdings[victims[i]].job.to_string();
+    text += (i == 0 ? "" : ", ") + holders[victims[i]].holding->job.to_string();
   if (count > kMostNames) text += ", and " + std::to_string(count - kMostNames) + " more";
   return text;
 }
@@ -52,10 +52,10 @@ void ClaimPass::look_again_at(base::WallTime moment) {
 
 const YieldChoice& ClaimPass::yields() {
   if (yields_) return *yields_;
-  yields_.emplace(spec_, holdings_(), shares_, now_);
+  yields_.emplace(spec_, holders_(), shares_, now_);
   auto longest = seconds(0);
-  for (const auto& holding : yields_->holdings()) {
-    if (holding.may_yield) longest = std::max(longest, seconds(holding.ending_seconds));
+  for (const auto& holder : yields_->holders()) {
+    if (holder.may_yield) longest = std::max(longest, seconds(holder.holding->ending_seconds));
   }
   all_ended_ = now_ + longest + kLate;
   return *yields_;
@@ -104,17 +104,17 @@ bool ClaimPass::may_claim(YieldRule rule, const Turn& turn, const api::GpuJob& j
 }
 
 Verdict ClaimPass::take(YieldRule rule, const std::string& tenant, const ClaimChoice& choice) {
-  const auto& holdings = yields_->holdings();
+  const auto& holders = yields_->holders();
   YieldClaim claim;
   claim.awaits.reserve(choice.victims.size());
   auto longest = seconds(0);
   for (const auto each : choice.victims) {
-    claim.awaits.push_back(holdings[each].uid);
-    longest = std::max(longest, seconds(holdings[each].ending_seconds));
+    claim.awaits.push_back(holders[each].holding->uid);
+    longest = std::max(longest, seconds(holders[each].holding->ending_seconds));
   }
   claim.until = now_ + longest + kLate;
   Verdict verdict{
-      {}, api::reason::kWaitingForYield, who_yields(holdings, choice.victims) + "; " + why(rule, tenant)};
+      {}, api::reason::kWaitingForYield, who_yields(holders, choice.victims) + "; " + why(rule, tenant)};
   verdict.claim = std::move(claim);
   look_again_at(now_ + kNextClaim);
   claimed_ = true;

@@ -27,18 +27,18 @@ enum class ClaimOf : std::uint8_t { kAll, kItsOwn };
 // and what a claim says. At most one is made in a pass. Pure; not thread-safe.
 class ClaimPass {
  public:
-  // holdings: who holds nodes; called at most once, and only if a job could claim.
+  // holders: who holds nodes; called at most once, and only if a job could claim.
   // Empty: nobody can. shares: with what jobs got in this pass.
-  ClaimPass(const api::GpuPool& pool, std::function<std::vector<Holding>()> holdings,
+  ClaimPass(const api::GpuPool& pool, std::function<std::vector<HoldingNow>()> holders,
             YieldChoice::Shares shares, base::WallTime now)
       : spec_(pool.spec.queue->yield ? *pool.spec.queue->yield : api::QueueYield()),
-        holdings_(std::move(holdings)),
+        holders_(std::move(holders)),
         shares_(std::move(shares)),
         now_(now) {}
 
   static constexpr YieldRule kRules[] = {YieldRule::kGuarantee, YieldRule::kPriority, YieldRule::kShare};
 
-  bool open() const { return !claimed_ && holdings_; }
+  bool open() const { return !claimed_ && holders_; }
   bool allows(YieldRule rule) const;  // the pool does
   // Whether such a job may claim by any rule, now or when it has waited long enough. If not, it stays so in
   // this pass. least: what it takes at least. own: of its tenant.
@@ -65,7 +65,7 @@ class ClaimPass {
   const YieldChoice::Outlook& outlook(YieldRule rule, const Turn& turn, MilliGpus least);
 
   api::QueueYield spec_;
-  std::function<std::vector<Holding>()> holdings_;
+  std::function<std::vector<HoldingNow>()> holders_;
   YieldChoice::Shares shares_;
   base::WallTime now_;
   std::optional<YieldChoice> yields_;

@@ -217,9 +217,9 @@ const PoolState::Verdicts& PoolState::slices(const Describe& describe) {
       const auto without = [&](const std::string& node, const Leaving& leaving) {
         return describe(members_.at(node), leaving);
       };
-      const auto holdings = [this] { return turns_->holdings(); };
+      const auto holders = [this] { return turns_->holders(); };
       slice_plan_.emplace(*pool_, std::move(members), line_,
-                          SliceTurnInput{turns_->shares(), amount, turns_->now(), holdings, without});
+                          SliceTurnInput{turns_->shares(), amount, turns_->now(), holders, without});
     } else {
       slice_plan_.emplace(*pool_, std::move(members), line_);
     }

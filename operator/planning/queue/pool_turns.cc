@@ -85,33 +85,39 @@ std::optional<base::WallTime> PoolTurns::free_at(const std::string& node) const 
 }
 
 // Of the holds of a tenant, the oldest are covered by its guarantee, as far as their sum stays within it.
-void PoolTurns::cover(std::vector<Holding>& all) {
-  std::map<std::string, std::vector<Holding*>> by_tenant;
-  for (auto& each : all) by_tenant[each.tenant].push_back(&each);
+void PoolTurns::cover(std::vector<HoldingNow>& all) {
+  std::map<std::string_view, std::vector<HoldingNow*>> by_tenant;
+  for (const auto& tenant : pool_->spec.queue->tenants) {
+    if (tenant.guaranteed > 0) by_tenant[tenant.name];
+  }
+  if (by_tenant.empty()) return;
+  for (auto& each : all) {
+    const auto tenant = by_tenant.find(each.holding->tenant);
+    if (tenant != by_tenant.end()) tenant->second.push_back(&each);
+  }
   for (auto& [tenant, holds] : by_tenant) {
-    const auto guaranteed = book_->tenants().named(tenant).guaranteed;
-    if (guaranteed == 0) continue;
-    std::ranges::stable_sort(holds, {}, [](const Holding* each) { return each->held_since; });
+    const auto guaranteed = book_->tenants().named(std::string(tenant)).guaranteed;
+    std::ranges::stable_sort(holds, {}, [](const HoldingNow* each) { return each->holding->held_since; });
     MilliGpus sum = 0;
     for (auto* each : holds) {
-      sum += each->amount;
+      sum += each->holding->amount;
       if (sum > guaranteed) break;
       each->covered = true;
     }
   }
 }
 
-std::vector<Holding> PoolTurns::holdings() {
+std::vector<HoldingNow> PoolTurns::holders() {
   std::set<std::string_view> yielding;
   for (const auto& [job, hold] : held_) yielding.insert(hold.awaits.begin(), hold.awaits.end());
-  std::vector<Holding> all;
+  std::vector<HoldingNow> all;
   all.reserve(held_.size());
   for (const auto& [job, hold] : held_) {
-    auto& each = all.emplace_back(hold.holding);
-    each.covered = false;
-    each.may_yield = each.may_yield && !hold.awaiting && !yielding.contains(each.uid);
+    const auto& holding = hold.holding;
+    const bool may_yield = holding.may_yield && !hold.awaiting && !yielding.contains(holding.uid);
     const auto since = std::chrono::floor<std::chrono::seconds>(now_ - hold.put_at).count();
-    each.lost_seconds = std::min(each.lost_seconds + std::max<std::int64_t>(0, since), hold.lost_at_most);
+    const auto lost = std::min(holding.lost_seconds + std::max<std::int64_t>(0, since), hold.lost_at_most);
+    all.push_back({&holding, false, may_yield, lost});
   }
   cover(all);
   return all;
@@ -121,7 +127,7 @@ TurnPlan& PoolTurns::plan(std::vector<const PoolNode*> nodes, const WaitingLine&
   if (!plan_) {
     const auto free_at = [this](const std::string& node) { return this->free_at(node); };
     plan_.emplace(
-        TurnInput{pool_, std::move(nodes), shares(), free_at, now_, first_, [this] { return holdings(); }},
+        TurnInput{pool_, std::move(nodes), shares(), free_at, now_, first_, [this] { return holders(); }},
         line);
     // Until it has taken its nodes, it keeps its place: there may be another plan before.
     if (!first_ || line.find(*first_) == nullptr || !plan_->granted().contains(*first_))

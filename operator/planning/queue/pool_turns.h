@@ -25,7 +25,7 @@ namespace gpupool::planning {
 
 // What a job holds in a pool with spec.queue. Fields of Holding that are left out: it makes room for nobody.
 struct TurnHold {
-  Holding holding;                       // `covered` is computed
+  Holding holding;
   std::optional<base::WallTime> until;   // it has given all back by then; nothing: not known
   bool granted = false;                  // the job's status does not show it yet
   bool awaiting = false;                 // a claim: other jobs have not given back its nodes yet
@@ -66,8 +66,8 @@ class PoolTurns {
   bool put_hold(const api::ObjectKey& job, TurnHold hold);
   bool remove_hold(const api::ObjectKey& job);  // whether there was one
 
-  // What jobs hold now.
-  std::vector<Holding> holdings();
+  // What jobs hold now. Refers to this; valid until the next call that changes it.
+  std::vector<HoldingNow> holders();
 
   TurnPlan* plan() { return plan_ ? &*plan_ : nullptr; }
   const TurnPlan* plan() const { return plan_ ? &*plan_ : nullptr; }
@@ -93,7 +93,7 @@ class PoolTurns {
  private:
   void forget_holder(const TurnHold& hold);
   std::optional<base::WallTime> free_at(const std::string& node) const;
-  void cover(std::vector<Holding>& all);
+  void cover(std::vector<HoldingNow>& all);
 
   std::shared_ptr<const api::GpuPool> pool_;
   TenantBook* book_;

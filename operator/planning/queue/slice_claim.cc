@@ -51,11 +51,11 @@ void SliceTurns::claim_later_ones() {
 
 // By node.
 const std::map<std::string, std::vector<std::size_t>>& SliceTurns::holders() {
-  const auto& holdings = claims_.yields().holdings();
+  const auto& holders = claims_.yields().holders();
   if (!holders_.empty()) return holders_;
-  for (std::size_t i = 0; i < holdings.size(); ++i) {
-    if (!holdings[i].may_yield) continue;
-    for (const auto& node : holdings[i].nodes) holders_[node].push_back(i);
+  for (std::size_t i = 0; i < holders.size(); ++i) {
+    if (!holders[i].may_yield) continue;
+    for (const auto& node : holders[i].holding->nodes) holders_[node].push_back(i);
   }
   return holders_;
 }
@@ -65,7 +65,7 @@ SliceTurns::Rooms SliceTurns::rooms_of(const Entry& entry) {
   const auto each = pass_.rooms(entry);
   Rooms rooms;
   rooms.useful.resize(each.size());
-  rooms.worth.resize(claims_.yields().holdings().size());
+  rooms.worth.resize(claims_.yields().holders().size());
   rooms.missing = api::worker_count(entry.job()->spec);
   for (std::size_t i = 0; i < each.size(); ++i) {
     rooms.missing -= each[i].now;
@@ -82,7 +82,7 @@ const SharedNode& SliceTurns::without(std::size_t index, std::vector<std::size_t
   const Leaving key(index, std::move(leaving));
   if (const auto known = without_.find(key); known != without_.end()) return known->second;
   std::set<std::string> uids;
-  for (const auto holder : key.second) uids.insert(claims_.yields().holdings()[holder].uid);
+  for (const auto holder : key.second) uids.insert(claims_.yields().holders()[holder].holding->uid);
   auto node = input_.without(pass_.nodes()[index].node.name, uids);
   pass_.add_grants(index, node);
   return without_.emplace(key, std::move(node)).first->second;
@@ -127,7 +127,7 @@ std::optional<Verdict> SliceTurns::claim_by(YieldRule rule, const Entry& entry, 
     const auto twice = std::ranges::unique(room.holders);
     room.holders.erase(twice.begin(), twice.end());
     MilliGpus given = 0;
-    for (const auto each : room.holders) given += claims_.yields().holdings()[each].amount;
+    for (const auto each : room.holders) given += claims_.yields().holders()[each].holding->amount;
     if (of == ClaimOf::kItsOwn && room.amount > given) return std::nullopt;
     return room;
   };

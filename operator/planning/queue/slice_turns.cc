@@ -27,7 +27,7 @@ SliceTurns::SliceTurns(SlicePass& pass, const api::GpuPool& pool, const WaitingL
       input_(input),
       order_(*pool.spec.queue, line, input.shares, input.now, true),
       claims_(
-          pool, input.holdings, [this](const std::string& tenant) { return order_.share_of_any(tenant); },
+          pool, input.holders, [this](const std::string& tenant) { return order_.share_of_any(tenant); },
           input.now) {
   pass_.notes_grants = claims_.open();
 }

@@ -26,7 +26,7 @@ struct SliceTurnInput {
   std::function<MilliGpus(const Verdict& verdict)> amount;  // what a verdict counts
   base::WallTime now;
   // Who holds slices. Called at most once, and only if a job could claim those of others. Empty: nobody can.
-  std::function<std::vector<Holding>()> holdings = {};
+  std::function<std::vector<HoldingNow>()> holders = {};
   // A node of the pool as it is when the jobs with these UIDs have given back their slices.
   std::function<SharedNode(const std::string& node, const std::set<std::string>& leaving)> without = {};
 };

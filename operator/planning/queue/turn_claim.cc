@@ -39,11 +39,11 @@ struct TurnPlan::Claimable {
 
 // By node.
 const std::unordered_map<std::string_view, std::size_t>& TurnPlan::holders() {
-  const auto& holdings = claims_.yields().holdings();
+  const auto& holders = claims_.yields().holders();
   if (!holder_.empty()) return holder_;
-  for (std::size_t i = 0; i < holdings.size(); ++i) {
-    if (!holdings[i].may_yield) continue;
-    for (const auto& node : holdings[i].nodes) holder_[node] = i;
+  for (std::size_t i = 0; i < holders.size(); ++i) {
+    if (!holders[i].may_yield) continue;
+    for (const auto& node : holders[i].holding->nodes) holder_[node] = i;
   }
   return holder_;
 }
@@ -89,7 +89,7 @@ TurnPlan::Claimable TurnPlan::claimable(const Demand& demand, const NodeChoice::
   const bool kept_too = ends_in_time_after_claim(demand);
   Claimable found;
   const auto& holder_of = holders();
-  found.worth.resize(claims_.yields().holdings().size());
+  found.worth.resize(claims_.yields().holders().size());
   found.missing = demand.nodes.empty() ? demand.workers : static_cast<std::int64_t>(demand.nodes.size());
   for (const auto* each : wanted) {
     if (each->given || (each->kept && !kept_too)) continue;
@@ -136,7 +136,7 @@ bool TurnPlan::claim_by(YieldRule rule, const Demand& demand, const api::GpuJob&
   const auto choice = claims_.yields().choose(claimant, rule, nodes.worth, room_of);
   MilliGpus freed = 0;
   if (choice && rule == YieldRule::kPriority) {
-    for (const auto each : choice->victims) freed += claims_.yields().holdings()[each].amount;
+    for (const auto each : choice->victims) freed += claims_.yields().holders()[each].holding->amount;
   }
   if (!choice || !leaves_limit(demand, choice->room.amount - freed)) {
     cannot_.insert(question);

@@ -50,7 +50,7 @@ TurnPlan::TurnPlan(const TurnInput& input, const WaitingLine& line)
       nodes_(input.pool, input.nodes),
       order_(*input.pool->spec.queue, line, input.shares, input.now),
       claims_(
-          *input.pool, input.holdings,
+          *input.pool, input.holders,
           [this](const std::string& tenant) { return order_.share_of_any(tenant); }, input.now) {
   refused_.resize(line.group_ids(), Cause::kNone);
   shapes_.resize(line.shapes());

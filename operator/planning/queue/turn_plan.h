@@ -35,7 +35,7 @@ struct TurnInput {
   // Who was first in line in the last plan. Without one, the statuses of the jobs tell it.
   std::optional<api::ObjectKey> first = {};
   // Who holds nodes. Called at most once, and only if a job could claim nodes of others. Empty: nobody can.
-  std::function<std::vector<Holding>()> holdings = {};
+  std::function<std::vector<HoldingNow>()> holders = {};
 };
 
 // Which waiting jobs of an exclusive pool with spec.queue get which nodes now: the tenants take turns
