@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-
 #include <span>
 
 #include "limiter/region/held_mutex.h"
@@ -19,6 +18,7 @@ namespace gpupool::limiter {
 namespace {
 
 constexpr std::uint64_t kLockTimeout = 10'000'000'000;  // nanoseconds
+constexpr std::uint64_t kTidyTimeout = 50'000'000;      // where it is only for tidiness
 
 unsigned index_of(Class what) { return static_cast<unsigned>(what) % kClasses; }
 
@@ -45,6 +45,7 @@ bool Ledger::close_up(State why) {
 bool Ledger::attach(const char* region_path, const Limits& limits) {
   if (mode_ != Mode::kDetached) return attached();
   limits_ = limits;
+  path_ = region_path;
   unmap_region(mapped_);  // a parent's
   const bool from_environment = limits.source == Limits::Source::kEnvironment;
   mapped_ = from_environment && missing(region_path) ? private_region(limits) : map_region(region_path);
@@ -57,11 +58,18 @@ bool Ledger::attach(const char* region_path, const Limits& limits) {
   }
   if (!take_slot()) return close_up(kNoSlot);
   mode_ = Mode::kAttached;
+  // Each process that comes clears a few of those that went, so that the table does not fill up.
+  const HeldMutex slow(slow_);
+  if (lock_region(kTidyTimeout)) {
+    reap(slots::reap_some);
+    unlock_region();
+  }
   return true;
 }
 
 bool Ledger::take_slot() {
   Region& region = *mapped_.region;
+  if (mapped_.fd >= 0 && !renew_descriptor(mapped_, path_)) return false;
   const unsigned slot = slots::take(region, mapped_.fd);
   if (slot == slots::kNone) return false;
   const HeldMutex held(mutex_);
@@ -74,7 +82,10 @@ bool Ledger::take_slot() {
 // Writes this process's sums of a device into its slot, with mutex_.
 void Ledger::publish(unsigned device) {
   const Use& use = use_[device];
-  DeviceUse& shown = mapped_.region->slots[slot_].devices[device];
+  Slot& slot = mapped_.region->slots[slot_];
+  // It may be another process's by now; see the class.
+  if (slot.incarnation.load(std::memory_order_relaxed) != incarnation_) return;
+  DeviceUse& shown = slot.devices[device];
   shown.total.store(use.total, std::memory_order_relaxed);
   GPUPOOL_KILL_POINT("publish.total");
   for (unsigned i = 0; i < kClasses; ++i) shown.bytes[i].store(use.bytes[i], std::memory_order_relaxed);
@@ -133,45 +144,57 @@ Reservation Ledger::reserve_attached(unsigned device, std::uint64_t bytes) {
     publish(device);
     return Reservation::kUnlimited;
   }
-  bool lock_lost = false;
-  if (add_if_it_fits(device, bytes, lock_lost)) return Reservation::kGranted;
-  if (lock_lost) return refuse(device, kLockLost);
-  if (bytes <= limits_.devices[device].bytes && reap() > 0) {
-    if (add_if_it_fits(device, bytes, lock_lost)) return Reservation::kGranted;
-    if (lock_lost) return refuse(device, kLockLost);
-  }
-  return refuse(device);
-}
-
-bool Ledger::add_if_it_fits(unsigned device, std::uint64_t bytes, bool& lock_lost) {
-  Region& region = *mapped_.region;
-  const region_lock::Owner me{mapped_.fd, slot_, incarnation_};
-  if (!region_lock::acquire(region, me, kLockTimeout)) {
-    lock_lost = true;
-    return false;
-  }
-  GPUPOOL_KILL_POINT("reserve.locked");
-  const std::uint64_t limit = limits_.devices[device].bytes;
-  const std::uint64_t sum = slots::sum(region, device);
-  const bool fits = sum <= limit && bytes <= limit - sum;
-  if (fits) {
-    const HeldMutex held(mutex_);
-    use_[device].total = add_up(use_[device].total, bytes);
-    region.slots[slot_].devices[device].total.store(use_[device].total, std::memory_order_relaxed);
-    GPUPOOL_KILL_POINT("reserve.added");
-    auto& peak = region.devices[device].peak;
-    if (sum + bytes > peak.load(std::memory_order_relaxed))
-      peak.store(sum + bytes, std::memory_order_relaxed);
-  }
-  region_lock::release(region, me);
+  if (!lock_region(kLockTimeout)) return refuse(device, kLockLost);
+  const bool granted = add_if_it_fits(device, bytes);
+  unlock_region();
   GPUPOOL_KILL_POINT("reserve.unlocked");
-  return fits;
+  return granted ? Reservation::kGranted : refuse(device);
 }
 
-unsigned Ledger::reap() {
-  const unsigned count = slots::reap(*mapped_.region, mapped_.fd, slot_);
-  if (count > 0) last_reap_.store(monotonic_ns(), std::memory_order_relaxed);
-  return count;
+bool Ledger::lock_region(std::uint64_t timeout_ns) {
+  return region_lock::acquire({mapped_, slot_, incarnation_}, timeout_ns);
+}
+
+void Ledger::unlock_region() { region_lock::release({mapped_, slot_, incarnation_}); }
+
+bool Ledger::has_room(unsigned device, std::uint64_t bytes, std::uint64_t& sum) const {
+  const std::uint64_t limit = limits_.devices[device].bytes;
+  sum = slots::sum(*mapped_.region, device);
+  return sum <= limit && bytes <= limit - sum;
+}
+
+// With the region's lock.
+bool Ledger::add_if_it_fits(unsigned device, std::uint64_t bytes) {
+  GPUPOOL_KILL_POINT("reserve.locked");
+  if (bytes > limits_.devices[device].bytes) return false;
+  std::uint64_t sum = 0;
+  if (!has_room(device, bytes, sum)) {
+    reap(slots::reap);
+    if (!has_room(device, bytes, sum)) return false;
+  }
+  Region& region = *mapped_.region;
+  const HeldMutex held(mutex_);
+  use_[device].total = add_up(use_[device].total, bytes);
+  region.slots[slot_].devices[device].total.store(use_[device].total, std::memory_order_relaxed);
+  GPUPOOL_KILL_POINT("reserve.added");
+  auto& peak = region.devices[device].peak;
+  if (sum + bytes > peak.load(std::memory_order_relaxed)) peak.store(sum + bytes, std::memory_order_relaxed);
+  return true;
+}
+
+// With slow_. Whether the descriptor is the region's file; on another file all locks are to be had. A lost
+// one is opened again, and the slot's lock taken again unless another process has it by now.
+bool Ledger::keep_descriptor() {
+  if (mapped_.fd < 0) return false;
+  if (descriptor_is_good(mapped_)) return true;
+  return renew_descriptor(mapped_, path_) && record_lock::try_take(mapped_.fd, kSlotLockBase + slot_);
+}
+
+// With slow_ and the region's lock.
+void Ledger::reap(unsigned (*how)(Region&, int, unsigned)) {
+  if (!keep_descriptor()) return;
+  if (how(*mapped_.region, mapped_.fd, slot_) > 0)
+    last_reap_.store(monotonic_ns(), std::memory_order_relaxed);
 }
 
 void Ledger::commit(unsigned device, Class what, std::uint64_t reserved, std::uint64_t actual) {
@@ -220,8 +243,11 @@ bool Ledger::settle(unsigned device, Class what, std::uint64_t total, std::uint6
 
 std::uint64_t Ledger::used(unsigned device) {
   if (!known(device)) return 0;
-  const HeldMutex slow(slow_, kLockTimeout);
-  if (slow.held() && slots::others(*mapped_.region, slot_)) reap();
+  const HeldMutex slow(slow_, kTidyTimeout);
+  if (slow.held() && slots::others(*mapped_.region, slot_) && lock_region(kTidyTimeout)) {
+    reap(slots::reap);
+    unlock_region();
+  }
   return slots::sum(*mapped_.region, device);
 }
 

@@ -104,15 +104,20 @@ class Ledger {
   bool close_up(State why);
   bool take_slot();
   bool slot_is_ours();
+  bool keep_descriptor();
   Reservation refuse(unsigned device, std::uint32_t why = 0);
   Reservation reserve_attached(unsigned device, std::uint64_t bytes);
-  bool add_if_it_fits(unsigned device, std::uint64_t bytes, bool& lock_lost);
-  unsigned reap();
+  bool add_if_it_fits(unsigned device, std::uint64_t bytes);
+  bool has_room(unsigned device, std::uint64_t bytes, std::uint64_t& sum) const;
+  bool lock_region(std::uint64_t timeout_ns);
+  void unlock_region();
+  void reap(unsigned (*how)(Region&, int, unsigned));
   void publish(unsigned device);
   bool known(unsigned device) const { return mode_ == Mode::kAttached && device < limits_.count; }
 
   Limits limits_{};
-  MappedRegion mapped_{nullptr, -1, State{}};
+  MappedRegion mapped_{};
+  const char* path_ = nullptr;
   Mode mode_ = Mode::kDetached;
   unsigned slot_ = 0;
   std::uint64_t incarnation_ = 0;

@@ -70,7 +70,9 @@ void Ledger::unknown_name(const char* name) {
 std::uint64_t Ledger::begin_wait(unsigned device, std::uint64_t bytes) {
   if (!known(device) || mapped_.fd < 0) return 0;
   const HeldMutex held(mutex_);
-  if (waiting_[device] != 0 || !record_lock::try_take(mapped_.fd, kWaitLockBase + device)) return 0;
+  if (waiting_[device] != 0 || !descriptor_is_good(mapped_) ||
+      !record_lock::try_take(mapped_.fd, kWaitLockBase + device))
+    return 0;
   DeviceRecord& record = mapped_.region->devices[device];
   // Above what is refused, so that an old refusal does not meet it; never 0.
   std::uint64_t ticket = record.wait_ticket.load(std::memory_order_relaxed) + 1;
@@ -97,7 +99,7 @@ void Ledger::end_wait(unsigned device, std::uint64_t ticket) {
   DeviceRecord& record = mapped_.region->devices[device];
   record.waiting_bytes.store(0, std::memory_order_release);
   record.waits.fetch_add(1, std::memory_order_relaxed);
-  record_lock::give_back(mapped_.fd, kWaitLockBase + device);
+  if (descriptor_is_good(mapped_)) record_lock::give_back(mapped_.fd, kWaitLockBase + device);
 }
 
 }  // namespace gpupool::limiter

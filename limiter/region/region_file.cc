@@ -13,6 +13,7 @@
 namespace gpupool::limiter {
 namespace {
 
+constexpr int kOpenFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 constexpr std::size_t kStablePart = 24;  // magic, layout, size, state and what follows it up to 8 bytes
 static_assert(offsetof(Region, state) + sizeof(Region::state) <= kStablePart);
 
@@ -28,7 +29,7 @@ void say_wrong(int fd, std::size_t file_size) {
 
 MappedRegion failed(int fd, State problem) {
   if (fd >= 0) ::close(fd);
-  return {nullptr, -1, problem};
+  return {nullptr, -1, problem, 0, 0};
 }
 
 int fill(int fd, std::span<const RegionDevice> devices) {
@@ -69,7 +70,7 @@ void initialise(Region& region, std::span<const RegionDevice> devices) {
 }
 
 MappedRegion map_region(const char* path) {
-  const int fd = ::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  const int fd = ::open(path, kOpenFlags);
   if (fd < 0) return failed(fd, kNoRegion);
   struct stat status{};
   if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return failed(fd, kNoRegion);
@@ -80,7 +81,7 @@ MappedRegion map_region(const char* path) {
   }
   void* const memory = ::mmap(nullptr, sizeof(Region), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) return failed(fd, kNoRegion);
-  MappedRegion mapped{static_cast<Region*>(memory), fd, State{}};
+  MappedRegion mapped{static_cast<Region*>(memory), fd, State{}, status.st_dev, status.st_ino};
   if (header_is_good(*mapped.region)) return mapped;
   say_wrong(fd, size);
   unmap_region(mapped);
@@ -93,12 +94,33 @@ MappedRegion map_private_region(std::span<const RegionDevice> devices) {
       ::mmap(nullptr, sizeof(Region), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return failed(-1, kNoRegion);
   initialise(*static_cast<Region*>(memory), devices);
-  return {static_cast<Region*>(memory), -1, State{}};
+  return {static_cast<Region*>(memory), -1, State{}, 0, 0};
+}
+
+bool descriptor_is_good(const MappedRegion& mapped) {
+  struct stat status{};
+  return mapped.fd >= 0 && ::fstat(mapped.fd, &status) == 0 && status.st_dev == mapped.device &&
+         status.st_ino == mapped.inode;
+}
+
+bool renew_descriptor(MappedRegion& mapped, const char* path) {
+  if (descriptor_is_good(mapped)) return true;
+  const int fd = ::open(path, kOpenFlags);
+  if (fd < 0) return false;
+  // The old number is another file's now: it is not ours to close.
+  MappedRegion renewed = mapped;
+  renewed.fd = fd;
+  if (descriptor_is_good(renewed)) {
+    mapped = renewed;
+    return true;
+  }
+  ::close(fd);
+  return false;
 }
 
 void unmap_region(MappedRegion& mapped) {
   if (mapped.region != nullptr) ::munmap(mapped.region, sizeof(Region));
-  if (mapped.fd >= 0) ::close(mapped.fd);
+  if (descriptor_is_good(mapped)) ::close(mapped.fd);
   mapped.region = nullptr;
   mapped.fd = -1;
 }

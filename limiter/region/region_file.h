@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -25,8 +27,10 @@ void initialise(Region& region, std::span<const RegionDevice> devices);
 // A region mapped for reading and writing.
 struct MappedRegion {
   Region* region;  // nullptr: `problem` says why
-  int fd;          // O_CLOEXEC; its record locks are this process's
+  int fd;          // O_CLOEXEC; its record locks are this process's. -1: memory of this process alone
   State problem;   // kNoRegion or kWrongRegion
+  dev_t device;    // of the file
+  ino_t inode;
 };
 
 // Opens and maps the region of this container. One that is of another layout gets kWrongRegion into its
@@ -38,6 +42,13 @@ MappedRegion map_private_region(std::span<const RegionDevice> devices);
 
 // Closes and unmaps; the process's record locks of this file are lost.
 void unmap_region(MappedRegion& mapped);
+
+// Whether the descriptor is still that of the region's file: a program may close all descriptors, and open
+// other files with their numbers.
+bool descriptor_is_good(const MappedRegion& mapped);
+
+// Opens the file again if the descriptor is lost. False: `path` is not that file any more.
+bool renew_descriptor(MappedRegion& mapped, const char* path);
 
 // Whether the header is still that of a region of this layout.
 inline bool header_is_good(const Region& region) {

@@ -46,15 +46,17 @@ void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint
 
 // Whether the process that `word` names still has it. A slot that does not exist, or that another incarnation
 // uses, is a dead owner's.
-bool owner_lives(const Region& region, const Owner& me, std::uint32_t word) {
+bool owner_lives(const Owner& me, std::uint32_t word) {
   const std::uint32_t name = word & ~kWaiters;
   const std::uint32_t number = name & ((1U << kSlotBits) - 1);
-  if (number == 0 || number > kMaxSlots || me.fd < 0) return false;
+  if (number == 0 || number > kMaxSlots || me.mapped.fd < 0) return false;
   const unsigned slot = number - 1;
   // Our own name: the caller, the only thread here, does not have the lock.
   if (slot == me.slot) return false;
-  if (name != name_of(slot, region.slots[slot].incarnation.load(std::memory_order_relaxed))) return false;
-  return record_lock::held_by_other(me.fd, kSlotLockBase + slot);
+  if (name != name_of(slot, me.mapped.region->slots[slot].incarnation.load(std::memory_order_relaxed)))
+    return false;
+  // Without the file nobody is known to be dead.
+  return !descriptor_is_good(me.mapped) || record_lock::held_by_other(me.mapped.fd, kSlotLockBase + slot);
 }
 
 bool try_take(std::atomic<std::uint32_t>& word, std::uint32_t mine) {
@@ -62,8 +64,8 @@ bool try_take(std::atomic<std::uint32_t>& word, std::uint32_t mine) {
   return word.compare_exchange_strong(free, mine, std::memory_order_acquire, std::memory_order_relaxed);
 }
 
-bool acquire_slowly(Region& region, const Owner& me, std::uint32_t mine, std::uint64_t timeout_ns) {
-  std::atomic<std::uint32_t>& word = region.lock;
+bool acquire_slowly(const Owner& me, std::uint32_t mine, std::uint64_t timeout_ns) {
+  std::atomic<std::uint32_t>& word = me.mapped.region->lock;
   for (int i = 0; i < kSpins; ++i) {
     if (word.load(std::memory_order_relaxed) == 0 && try_take(word, mine)) return true;
     relax();
@@ -87,7 +89,7 @@ bool acquire_slowly(Region& region, const Owner& me, std::uint32_t mine, std::ui
     if (monotonic_ns() - begin < pause) continue;  // woken, or the word had changed
     pause = std::min(pause * 2, kLongestPause);
     std::uint32_t dead = waited_on;
-    if (word.load(std::memory_order_relaxed) == dead && !owner_lives(region, me, dead) &&
+    if (word.load(std::memory_order_relaxed) == dead && !owner_lives(me, dead) &&
         word.compare_exchange_strong(dead, mine | kWaiters, std::memory_order_acquire,
                                      std::memory_order_relaxed)) {
       return true;
@@ -97,22 +99,21 @@ bool acquire_slowly(Region& region, const Owner& me, std::uint32_t mine, std::ui
 
 }  // namespace
 
-bool acquire(Region& region, const Owner& owner, std::uint64_t timeout_ns) {
+bool acquire(const Owner& owner, std::uint64_t timeout_ns) {
   const std::uint32_t mine = name_of(owner.slot, owner.incarnation);
-  return try_take(region.lock, mine) || acquire_slowly(region, owner, mine, timeout_ns);
+  return try_take(owner.mapped.region->lock, mine) || acquire_slowly(owner, mine, timeout_ns);
 }
 
-void release(Region& region, const Owner& owner) {
+void release(const Owner& owner) {
   const std::uint32_t mine = name_of(owner.slot, owner.incarnation);
+  std::atomic<std::uint32_t>& word = owner.mapped.region->lock;
   std::uint32_t seen = mine;
-  if (region.lock.compare_exchange_strong(seen, 0, std::memory_order_release, std::memory_order_relaxed))
-    return;
+  if (word.compare_exchange_strong(seen, 0, std::memory_order_release, std::memory_order_relaxed)) return;
   // Not ours any more if somebody wrote into the region.
   if (seen != (mine | kWaiters)) return;
-  if (!region.lock.compare_exchange_strong(seen, 0, std::memory_order_release, std::memory_order_relaxed))
-    return;
+  if (!word.compare_exchange_strong(seen, 0, std::memory_order_release, std::memory_order_relaxed)) return;
   GPUPOOL_KILL_POINT("unlock.before-wake");
-  ::syscall(SYS_futex, &region.lock, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  ::syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
 }  // namespace gpupool::limiter::region_lock

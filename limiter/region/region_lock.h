@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "limiter/region/layout.h"
+#include "limiter/region/region_file.h"
 
 namespace gpupool::limiter::region_lock {
 
@@ -17,15 +18,15 @@ namespace gpupool::limiter::region_lock {
 
 // Of the process that asks.
 struct Owner {
-  int fd;  // of the region; -1: memory of this process alone
+  const MappedRegion& mapped;
   unsigned slot;
   std::uint64_t incarnation;
 };
 
 // Waits up to `timeout_ns` for the lock. False: not had in time, because its owner lives and does not go on
 // (stopped by a debugger, a freezer or a checkpoint). One thread of a process at a time.
-bool acquire(Region& region, const Owner& owner, std::uint64_t timeout_ns);
+bool acquire(const Owner& owner, std::uint64_t timeout_ns);
 
-void release(Region& region, const Owner& owner);
+void release(const Owner& owner);
 
 }  // namespace gpupool::limiter::region_lock

@@ -58,29 +58,23 @@ void for_each_marked(const Region& region, Visit visit) {
   }
 }
 
-// Each process that comes clears a few of those that went, so that the table does not fill up.
-void reap_some(Region& region, int fd) {
-  const unsigned begin = region.reap_hint.fetch_add(kProbes, std::memory_order_relaxed);
-  for (unsigned i = 0; i < kProbes; ++i) {
-    const unsigned slot = (begin + i) % kMaxSlots;
-    if (marked(region, slot)) reap_one(region, fd, slot);
-  }
+// With the slot's record lock.
+unsigned move_in(Region& region, unsigned slot) {
+  GPUPOOL_KILL_POINT("attach.locked");
+  clear(region.slots[slot]);
+  GPUPOOL_KILL_POINT("attach.cleared");
+  region.slots[slot].pid.store(::getpid(), std::memory_order_relaxed);
+  region.used_slots[slot / 64].fetch_or(bit_of(slot), std::memory_order_release);
+  GPUPOOL_KILL_POINT("attach.marked");
+  return slot;
 }
 
 unsigned take_free(Region& region, int fd) {
   for (unsigned word = 0; word < kSlotWords; ++word) {
     std::uint64_t free = ~region.used_slots[word].load(std::memory_order_relaxed);
-    while (free != 0) {
+    for (; free != 0; free &= free - 1) {
       const unsigned slot = word * 64 + static_cast<unsigned>(std::countr_zero(free));
-      free &= free - 1;
-      if (!lock_slot(fd, slot)) continue;
-      GPUPOOL_KILL_POINT("attach.locked");
-      clear(region.slots[slot]);
-      GPUPOOL_KILL_POINT("attach.cleared");
-      region.slots[slot].pid.store(::getpid(), std::memory_order_relaxed);
-      region.used_slots[word].fetch_or(bit_of(slot), std::memory_order_release);
-      GPUPOOL_KILL_POINT("attach.marked");
-      return slot;
+      if (lock_slot(fd, slot)) return move_in(region, slot);
     }
   }
   return kNone;
@@ -89,10 +83,22 @@ unsigned take_free(Region& region, int fd) {
 }  // namespace
 
 unsigned take(Region& region, int fd) {
-  reap_some(region, fd);
-  const unsigned slot = take_free(region, fd);
-  if (slot != kNone || reap(region, fd, kNone) == 0) return slot;
-  return take_free(region, fd);
+  const unsigned free = take_free(region, fd);
+  if (free != kNone) return free;
+  for (unsigned slot = 0; slot < kMaxSlots; ++slot) {
+    if (lock_slot(fd, slot)) return move_in(region, slot);
+  }
+  return kNone;
+}
+
+unsigned reap_some(Region& region, int fd, unsigned own) {
+  unsigned count = 0;
+  const unsigned begin = region.reap_hint.fetch_add(kProbes, std::memory_order_relaxed);
+  for (unsigned i = 0; i < kProbes && fd >= 0; ++i) {
+    const unsigned slot = (begin + i) % kMaxSlots;
+    if (slot != own && marked(region, slot) && reap_one(region, fd, slot)) ++count;
+  }
+  return count;
 }
 
 unsigned reap(Region& region, int fd, unsigned own) {

@@ -13,12 +13,15 @@ namespace gpupool::limiter::slots {
 
 inline constexpr unsigned kNone = kMaxSlots;
 
-// Takes a free slot for this process and clears it; kNone: all belong to living processes.
+// Takes a free slot for this process and clears it; a dead process's if none is free. kNone: all belong to
+// living processes.
 unsigned take(Region& region, int fd);
 
-// Clears the slots of dead processes, all but `own`. Whoever clears a slot has taken its record lock, so
-// there is one. Returns how many.
+// Clears the slots of dead processes, all but `own`; reap_some() looks at a few, others at each call. Whoever
+// clears a slot has taken its record lock, so there is one. Returns how many. To be called with the region's
+// lock: to others the slot looks like that of a living process until it is cleared.
 unsigned reap(Region& region, int fd, unsigned own);
+unsigned reap_some(Region& region, int fd, unsigned own);
 
 // What all slots hold of a device, reserved bytes included; the largest number if it does not fit.
 std::uint64_t sum(const Region& region, unsigned device);
