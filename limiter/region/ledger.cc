@@ -20,6 +20,9 @@ namespace {
 constexpr std::uint64_t kLockTimeout = 10'000'000'000;  // nanoseconds
 constexpr std::uint64_t kTidyTimeout = 50'000'000;      // where it is only for tidiness
 
+// A lost slot has been cleared a few times since. A difference beyond this is nobody's count.
+constexpr std::uint64_t kMostTaken = 1'000'000;
+
 unsigned index_of(Class what) { return static_cast<unsigned>(what) % kClasses; }
 
 // For limits that no device plugin set.
@@ -98,12 +101,13 @@ bool Ledger::slot_is_ours() {
   if (damaged_.load(std::memory_order_relaxed)) return false;
   if (header_is_good(region)) {
     const Slot& slot = region.slots[slot_];
-    if (slot.incarnation.load(std::memory_order_relaxed) != incarnation_) {
+    const std::uint64_t taken = slot.incarnation.load(std::memory_order_relaxed) - incarnation_;
+    if (taken != 0 && taken < kMostTaken) {
       note(kSlotLost);
       return take_slot();
     }
     const HeldMutex held(mutex_);
-    bool same = slots::marked(region, slot_);
+    bool same = taken == 0 && slots::marked(region, slot_);
     for (unsigned device = 0; device < limits_.count; ++device) {
       same = same && slot.devices[device].total.load(std::memory_order_relaxed) == use_[device].total;
     }

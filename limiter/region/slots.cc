@@ -12,7 +12,7 @@
 namespace gpupool::limiter::slots {
 namespace {
 
-constexpr unsigned kProbes = 8;
+constexpr unsigned kProbes = 2;  // a lock that others have costs a look at all locks of the file
 
 bool lock_slot(int fd, unsigned slot) { return fd < 0 || record_lock::try_take(fd, kSlotLockBase + slot); }
 
@@ -93,11 +93,14 @@ unsigned take(Region& region, int fd) {
 
 unsigned reap_some(Region& region, int fd, unsigned own) {
   unsigned count = 0;
-  const unsigned begin = region.reap_hint.fetch_add(kProbes, std::memory_order_relaxed);
-  for (unsigned i = 0; i < kProbes && fd >= 0; ++i) {
-    const unsigned slot = (begin + i) % kMaxSlots;
-    if (slot != own && marked(region, slot) && reap_one(region, fd, slot)) ++count;
+  unsigned probes = 0;
+  unsigned slot = region.reap_hint.load(std::memory_order_relaxed) % kMaxSlots;
+  for (unsigned i = 0; i < kMaxSlots && probes < kProbes && fd >= 0; ++i, slot = (slot + 1) % kMaxSlots) {
+    if (slot == own || !marked(region, slot)) continue;
+    ++probes;
+    if (reap_one(region, fd, slot)) ++count;
   }
+  region.reap_hint.store(slot, std::memory_order_relaxed);
   return count;
 }
 

@@ -91,7 +91,10 @@ void together(const RegionFolder& folder, const char* name, useconds_t pause_us)
   std::printf("reserve_32_%s_rate %.0f per_s\n", name, kProcesses * kSamples / seconds);
 }
 
-void attaches(const RegionFolder& folder) {
+// `warm`: the process has attached to another region before, so that its own pages and the linker's work are
+// not measured.
+void attaches(const RegionFolder& folder, const char* name, bool warm) {
+  const RegionFolder other(kLimit);
   folder.make();
   std::vector<pid_t> pids;
   for (unsigned i = 0; i < kAttaches; ++i) {
@@ -99,6 +102,10 @@ void attaches(const RegionFolder& folder) {
     const pid_t pid = ::fork();
     if (pid == 0) {
       ledger.forget_after_fork();
+      if (warm) {
+        ledger.attach(other.path().c_str(), other.limits());
+        ledger.forget_after_fork();
+      }
       const std::uint64_t begin = monotonic_ns();
       if (!ledger.attach(folder.path().c_str(), folder.limits())) ::_exit(1);
       shared->attach[i] = monotonic_ns() - begin;
@@ -114,9 +121,9 @@ void attaches(const RegionFolder& folder) {
   }
   const std::vector<std::uint64_t> first(shared->attach, shared->attach + 50);
   const std::vector<std::uint64_t> last(shared->attach + kAttaches - 50, shared->attach + kAttaches);
-  std::printf("attach_first_50_p50 %lu ns\n", percentile(first, 0.5));
-  std::printf("attach_last_50_of_1000_p50 %lu ns\n", percentile(last, 0.5));
-  std::printf("attach_of_1000_p99 %lu ns\n",
+  std::printf("attach_%s_first_50_p50 %lu ns\n", name, percentile(first, 0.5));
+  std::printf("attach_%s_last_50_of_1000_p50 %lu ns\n", name, percentile(last, 0.5));
+  std::printf("attach_%s_p99 %lu ns\n", name,
               percentile(std::vector<std::uint64_t>(shared->attach, shared->attach + kAttaches), 0.99));
 }
 
@@ -131,7 +138,8 @@ int main() {
   if (memory == MAP_FAILED) return 2;
   shared = static_cast<Shared*>(memory);
   const RegionFolder folder(kLimit);
-  attaches(folder);
+  attaches(folder, "cold", false);
+  attaches(folder, "warm", true);
   folder.make();
   alone(folder);
   together(folder, "no_pause", 0);
