@@ -42,7 +42,8 @@ bench-smoke: build
 	@bench/run --smoke
 
 soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; SEED=s
-	@cmake --build --preset release --target gpupool-operator-faults
+	@cmake --build --preset release --target gpupool-operator-faults region-kills
+	@build/bin/limiter-tests/region-kills 10000 $(or $(SEED),1)
 	@FETCH_KILLS=100 tests/data/run test_fetch_kills
 	@tests/faults/run --soak --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES))
 
