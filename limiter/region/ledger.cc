@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "limiter/region/ledger.h"
 
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <span>
 
-#include "limiter/region/held_mutex.h"
 #include "limiter/region/kill_point.h"
+#include "limiter/region/local_lock.h"
 #include "limiter/region/monotonic.h"
 #include "limiter/region/record_lock.h"
 #include "limiter/region/region_lock.h"
@@ -32,10 +32,7 @@ MappedRegion private_region(const Limits& limits) {
   return map_private_region(std::span(devices).first(limits.count));
 }
 
-bool missing(const char* path) {
-  struct stat status{};
-  return ::stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
-}
+bool missing(const char* path) { return ::access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR); }
 
 }  // namespace
 
@@ -62,7 +59,7 @@ bool Ledger::attach(const char* region_path, const Limits& limits) {
   if (!take_slot()) return close_up(kNoSlot);
   mode_ = Mode::kAttached;
   // Each process that comes clears a few of those that went, so that the table does not fill up.
-  const HeldMutex slow(slow_);
+  const HeldLock slow(slow_);
   if (lock_region(kTidyTimeout)) {
     reap(slots::reap_some);
     unlock_region();
@@ -75,7 +72,7 @@ bool Ledger::take_slot() {
   if (mapped_.fd >= 0 && !renew_descriptor(mapped_, path_)) return false;
   const unsigned slot = slots::take(region, mapped_.fd);
   if (slot == slots::kNone) return false;
-  const HeldMutex held(mutex_);
+  const HeldLock held(mutex_);
   slot_ = slot;
   incarnation_ = region.slots[slot].incarnation.load(std::memory_order_relaxed);
   for (unsigned device = 0; device < kMaxDevices; ++device) publish(device);
@@ -106,7 +103,7 @@ bool Ledger::slot_is_ours() {
       note(kSlotLost);
       return take_slot();
     }
-    const HeldMutex held(mutex_);
+    const HeldLock held(mutex_);
     bool same = taken == 0 && slots::marked(region, slot_);
     for (unsigned device = 0; device < limits_.count; ++device) {
       same = same && slot.devices[device].total.load(std::memory_order_relaxed) == use_[device].total;
@@ -139,11 +136,11 @@ Reservation Ledger::reserve(unsigned device, std::uint64_t bytes) {
 
 Reservation Ledger::reserve_attached(unsigned device, std::uint64_t bytes) {
   const bool limited = limits_.devices[device].limited;
-  const HeldMutex slow(slow_, kLockTimeout);
+  const HeldLock slow(slow_, kLockTimeout);
   if (!slow.held()) return limited ? refuse(device, kLockLost) : Reservation::kUnlimited;
   if (!slot_is_ours()) return limited ? refuse(device) : Reservation::kUnlimited;
   if (!limited) {
-    const HeldMutex held(mutex_);
+    const HeldLock held(mutex_);
     use_[device].total = add_up(use_[device].total, bytes);
     publish(device);
     return Reservation::kUnlimited;
@@ -177,7 +174,7 @@ bool Ledger::add_if_it_fits(unsigned device, std::uint64_t bytes) {
     if (!has_room(device, bytes, sum)) return false;
   }
   Region& region = *mapped_.region;
-  const HeldMutex held(mutex_);
+  const HeldLock held(mutex_);
   use_[device].total = add_up(use_[device].total, bytes);
   region.slots[slot_].devices[device].total.store(use_[device].total, std::memory_order_relaxed);
   GPUPOOL_KILL_POINT("reserve.added");
@@ -203,7 +200,7 @@ void Ledger::reap(unsigned (*how)(Region&, int, unsigned)) {
 
 void Ledger::commit(unsigned device, Class what, std::uint64_t reserved, std::uint64_t actual) {
   if (!known(device)) return;
-  const HeldMutex held(mutex_);
+  const HeldLock held(mutex_);
   Use& use = use_[device];
   use.total = add_up(take_off(use.total, reserved), actual);
   use.bytes[index_of(what)] = add_up(use.bytes[index_of(what)], actual);
@@ -213,7 +210,7 @@ void Ledger::commit(unsigned device, Class what, std::uint64_t reserved, std::ui
 
 void Ledger::cancel(unsigned device, std::uint64_t reserved) {
   if (!known(device)) return;
-  const HeldMutex held(mutex_);
+  const HeldLock held(mutex_);
   use_[device].total = take_off(use_[device].total, reserved);
   GPUPOOL_KILL_POINT("cancel");
   publish(device);
@@ -221,7 +218,7 @@ void Ledger::cancel(unsigned device, std::uint64_t reserved) {
 
 void Ledger::release(unsigned device, Class what, std::uint64_t bytes) {
   if (!known(device)) return;
-  const HeldMutex held(mutex_);
+  const HeldLock held(mutex_);
   Use& use = use_[device];
   const std::uint64_t freed = bytes < use.bytes[index_of(what)] ? bytes : use.bytes[index_of(what)];
   use.bytes[index_of(what)] -= freed;
@@ -233,7 +230,7 @@ void Ledger::release(unsigned device, Class what, std::uint64_t bytes) {
 bool Ledger::settle(unsigned device, Class what, std::uint64_t total, std::uint64_t reserved) {
   if (!known(device)) return true;
   {
-    const HeldMutex held(mutex_);
+    const HeldLock held(mutex_);
     Use& use = use_[device];
     std::uint64_t& bytes = use.bytes[index_of(what)];
     use.total = add_up(take_off(take_off(use.total, reserved), bytes), total);
@@ -247,7 +244,7 @@ bool Ledger::settle(unsigned device, Class what, std::uint64_t total, std::uint6
 
 std::uint64_t Ledger::used(unsigned device) {
   if (!known(device)) return 0;
-  const HeldMutex slow(slow_, kTidyTimeout);
+  const HeldLock slow(slow_, kTidyTimeout);
   if (slow.held() && slots::others(*mapped_.region, slot_) && lock_region(kTidyTimeout)) {
     reap(slots::reap);
     unlock_region();
@@ -257,7 +254,7 @@ std::uint64_t Ledger::used(unsigned device) {
 
 std::uint64_t Ledger::own(unsigned device) const {
   if (!known(device)) return 0;
-  const HeldMutex held(mutex_);
+  const HeldLock held(mutex_);
   std::uint64_t sum = 0;
   for (const std::uint64_t bytes : use_[device].bytes) sum = add_up(sum, bytes);
   return sum;
@@ -265,7 +262,7 @@ std::uint64_t Ledger::own(unsigned device) const {
 
 std::uint64_t Ledger::own(unsigned device, Class what) const {
   if (!known(device)) return 0;
-  const HeldMutex held(mutex_);
+  const HeldLock held(mutex_);
   return use_[device].bytes[index_of(what)];
 }
 
@@ -278,8 +275,8 @@ std::uint64_t Ledger::limit(unsigned device) const {
 
 void Ledger::forget_after_fork() {
   // Locks of other threads of the parent are locked for ever in the child.
-  ::pthread_mutex_init(&slow_, nullptr);
-  ::pthread_mutex_init(&mutex_, nullptr);
+  slow_.make_free();
+  mutex_.make_free();
   mode_ = Mode::kDetached;
   use_ = {};
   waiting_ = {};

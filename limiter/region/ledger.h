@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <pthread.h>
-
 #include <array>
 #include <atomic>
 #include <cstdint>
 
 #include "limiter/limits/limits.h"
 #include "limiter/region/layout.h"
+#include "limiter/region/local_lock.h"
 #include "limiter/region/region_file.h"
 
 namespace gpupool::limiter {
@@ -125,9 +124,9 @@ class Ledger {
   std::atomic<bool> damaged_{false};
   std::atomic<std::uint64_t> last_reap_{0};
   // What changes slots and takes the region's lock; before mutex_.
-  mutable pthread_mutex_t slow_ = PTHREAD_MUTEX_INITIALIZER;
+  mutable LocalLock slow_;
   // use_ and what is written into the slot from it; never held while waiting.
-  mutable pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  mutable LocalLock mutex_;
   std::array<Use, kMaxDevices> use_{};
   std::array<std::uint64_t, kMaxDevices> waiting_{};  // tickets of this process's waits
 };

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "limiter/region/held_mutex.h"
 #include "limiter/region/ledger.h"
+#include "limiter/region/local_lock.h"
 #include "limiter/region/monotonic.h"
 #include "limiter/region/record_lock.h"
 
@@ -58,7 +58,7 @@ void Ledger::unknown_name(const char* name) {
   if (mapped_.region == nullptr) return;
   mapped_.region->unknown_calls.fetch_add(1, std::memory_order_relaxed);
   const Name wanted = printable(name);
-  const HeldMutex held(mutex_);
+  const HeldLock held(mutex_);
   for (auto& place : mapped_.region->unknown_names) {
     if (std::memcmp(place, wanted.text, kNameBytes) == 0) return;
     if (place[0] != '\0') continue;
@@ -69,7 +69,7 @@ void Ledger::unknown_name(const char* name) {
 
 std::uint64_t Ledger::begin_wait(unsigned device, std::uint64_t bytes) {
   if (!known(device) || mapped_.fd < 0) return 0;
-  const HeldMutex held(mutex_);
+  const HeldLock held(mutex_);
   if (waiting_[device] != 0 || !descriptor_is_good(mapped_) ||
       !record_lock::try_take(mapped_.fd, kWaitLockBase + device))
     return 0;
@@ -93,7 +93,7 @@ bool Ledger::wait_refused(unsigned device, std::uint64_t ticket) const {
 
 void Ledger::end_wait(unsigned device, std::uint64_t ticket) {
   if (!known(device) || mapped_.fd < 0 || ticket == 0) return;
-  const HeldMutex held(mutex_);
+  const HeldLock held(mutex_);
   if (waiting_[device] != ticket) return;
   waiting_[device] = 0;
   DeviceRecord& record = mapped_.region->devices[device];

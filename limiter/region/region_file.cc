@@ -17,6 +17,21 @@ constexpr int kOpenFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 constexpr std::size_t kStablePart = 24;  // magic, layout, size, state and what follows it up to 8 bytes
 static_assert(offsetof(Region, state) + sizeof(Region::state) <= kStablePart);
 
+struct File {
+  bool regular;
+  std::uint64_t size, device, inode;
+};
+
+// By statx(): glibc 2.33 made fstat() a function, so that a library built with it does not load with an older
+// one.
+bool look_at(int fd, File& file) {
+  struct statx status{};
+  if (::statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0) return false;
+  file = {S_ISREG(status.stx_mode), status.stx_size,
+          static_cast<std::uint64_t>(status.stx_dev_major) << 32U | status.stx_dev_minor, status.stx_ino};
+  return true;
+}
+
 // The file is a region of another limiter: its first fields are where they always are.
 void say_wrong(int fd, std::size_t file_size) {
   if (file_size < kStablePart) return;
@@ -72,16 +87,16 @@ void initialise(Region& region, std::span<const RegionDevice> devices) {
 MappedRegion map_region(const char* path) {
   const int fd = ::open(path, kOpenFlags);
   if (fd < 0) return failed(fd, kNoRegion);
-  struct stat status{};
-  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return failed(fd, kNoRegion);
-  const auto size = static_cast<std::size_t>(status.st_size);
+  File file{};
+  if (!look_at(fd, file) || !file.regular) return failed(fd, kNoRegion);
+  const std::size_t size = file.size;
   if (size != sizeof(Region)) {
     say_wrong(fd, size);
     return failed(fd, kWrongRegion);
   }
   void* const memory = ::mmap(nullptr, sizeof(Region), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) return failed(fd, kNoRegion);
-  MappedRegion mapped{static_cast<Region*>(memory), fd, State{}, status.st_dev, status.st_ino};
+  MappedRegion mapped{static_cast<Region*>(memory), fd, State{}, file.device, file.inode};
   if (header_is_good(*mapped.region)) return mapped;
   say_wrong(fd, size);
   unmap_region(mapped);
@@ -98,9 +113,9 @@ MappedRegion map_private_region(std::span<const RegionDevice> devices) {
 }
 
 bool descriptor_is_good(const MappedRegion& mapped) {
-  struct stat status{};
-  return mapped.fd >= 0 && ::fstat(mapped.fd, &status) == 0 && status.st_dev == mapped.device &&
-         status.st_ino == mapped.inode;
+  File file{};
+  return mapped.fd >= 0 && look_at(mapped.fd, file) && file.device == mapped.device &&
+         file.inode == mapped.inode;
 }
 
 bool renew_descriptor(MappedRegion& mapped, const char* path) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -29,8 +27,9 @@ struct MappedRegion {
   Region* region;  // nullptr: `problem` says why
   int fd;          // O_CLOEXEC; its record locks are this process's. -1: memory of this process alone
   State problem;   // kNoRegion or kWrongRegion
-  dev_t device;    // of the file
-  ino_t inode;
+  // Which file it is.
+  std::uint64_t device;
+  std::uint64_t inode;
 };
 
 // Opens and maps the region of this container. One that is of another layout gets kWrongRegion into its
