@@ -173,6 +173,7 @@ bool Ledger::add_if_it_fits(unsigned device, std::uint64_t bytes) {
     reap(slots::reap);
     if (!has_room(device, bytes, sum)) return false;
   }
+  GPUPOOL_KILL_POINT("reserve.summed");
   Region& region = *mapped_.region;
   const HeldLock held(mutex_);
   use_[device].total = add_up(use_[device].total, bytes);
