@@ -22,7 +22,7 @@ class Region(unittest.TestCase):
 
     def test_kills(self) -> None:
         """32 processes, each killed at a named point: nothing over the limit, nothing left charged, nobody stuck."""
-        kills = os.environ.get("REGION_KILLS", "2000")
+        kills = os.environ.get("REGION_KILLS", "1000")
         code, output = run("region-kills", kills, os.environ.get("REGION_SEED", "1"), limit=120 + int(kills) / 10)
         self.assertEqual(code, 0, output)
         if int(kills) >= 2000:
