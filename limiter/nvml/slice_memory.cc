@@ -2,12 +2,12 @@
 #include "limiter/nvml/slice_memory.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <optional>
 #include <span>
 
@@ -19,50 +19,64 @@ namespace gpupool::limiter {
 
 namespace {
 
-pthread_once_t limits_loaded = PTHREAD_ONCE_INIT;
+// Neither needs a lock, which the child of a fork could find locked for ever.
+enum class Loading : unsigned char { kNotTried, kBusy, kLoaded };
+std::atomic<Loading> loading_limits{Loading::kNotTried};
 constinit Limits container_limits{};
 
 // The region as this process reads it. The descriptor stays open for ever: closing it would end the record
 // lock by which libgpupool-vgpu.so in the same process holds its slot.
-struct ReadRegion {
-  std::span<const std::byte> bytes;
-  int file;
-};
-pthread_mutex_t region_mutex = PTHREAD_MUTEX_INITIALIZER;
-constinit ReadRegion region{{}, -1};
+std::atomic<int> region_file{-1};
+std::atomic<const std::byte*> region_memory{nullptr};
 
-const Limits& limits() {
-  pthread_once(&limits_loaded, [] { container_limits = load_limits(kLimitsPath, environ); });
-  return container_limits;
+Limits limits() {
+  if (loading_limits.load(std::memory_order_acquire) == Loading::kLoaded) {
+    return container_limits;
+  }
+  const Limits loaded = load_limits(kLimitsPath, environ);
+  Loading expected = Loading::kNotTried;
+  if (loading_limits.compare_exchange_strong(expected, Loading::kBusy)) {
+    container_limits = loaded;
+    loading_limits.store(Loading::kLoaded, std::memory_order_release);
+  }
+  return loaded;
 }
 
-void map_region_for_reading() {
-  if (region.file < 0) {
-    region.file = open(kRegionPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+// Of two threads that open it at once one leaves its descriptor open unused.
+int open_region() {
+  int file = region_file.load();
+  if (file < 0) {
+    const int opened = open(kRegionPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (opened < 0 || region_file.compare_exchange_strong(file, opened)) {
+      return opened;
+    }
   }
-  if (region.file < 0 || lseek(region.file, 0, SEEK_END) < static_cast<off_t>(sizeof(Region))) {
-    return;
-  }
-  void* const memory = mmap(nullptr, sizeof(Region), PROT_READ, MAP_SHARED, region.file, 0);
-  if (memory != MAP_FAILED) {
-    region.bytes = {static_cast<const std::byte*>(memory), sizeof(Region)};
-  }
+  return file;
 }
 
-ReadRegion mapped() {
-  pthread_mutex_lock(&region_mutex);
-  if (region.bytes.empty()) {
-    map_region_for_reading();
+std::span<const std::byte> region_bytes(int file) {
+  const std::byte* memory = region_memory.load();
+  if (memory == nullptr) {
+    if (file < 0 || lseek(file, 0, SEEK_END) < static_cast<off_t>(sizeof(Region))) {
+      return {};
+    }
+    void* const mapped = mmap(nullptr, sizeof(Region), PROT_READ, MAP_SHARED, file, 0);
+    if (mapped == MAP_FAILED) {
+      return {};
+    }
+    if (region_memory.compare_exchange_strong(memory, static_cast<const std::byte*>(mapped))) {
+      memory = static_cast<const std::byte*>(mapped);
+    } else {
+      munmap(mapped, sizeof(Region));
+    }
   }
-  const ReadRegion found = region;
-  pthread_mutex_unlock(&region_mutex);
-  return found;
+  return {memory, sizeof(Region)};
 }
 
 }  // namespace
 
 SliceMemory slice_memory(std::string_view uuid) {
-  const Limits& all = limits();
+  const Limits all = limits();
   if (all.source == Limits::Source::kBad) {
     return {true, 0, 0};  // every allocation is refused
   }
@@ -71,8 +85,8 @@ SliceMemory slice_memory(std::string_view uuid) {
     return {false, 0, 0};
   }
   const std::uint64_t limit = all.devices[position].bytes;
-  const ReadRegion from = mapped();
-  const std::optional<view::RegionView> read = view::read_living(from.bytes, from.file);
+  const int file = open_region();
+  const std::optional<view::RegionView> read = view::read_living(region_bytes(file), file);
   if (!read || position >= read->device_count) {
     return {true, limit, limit};
   }

@@ -29,6 +29,19 @@ void route_to_wrapper(int result, const char* name, void** function) {
   }
 }
 
+// Drivers before 525 have no cuGetProcAddress_v2. A program that looks for it finds ours, so it gets the
+// answer in the new form: not found is no error, and status says so.
+int ask_old_driver(const char* name, void** function, int version, std::uint64_t flags, unsigned* status) {
+  constexpr int kNotFound = 500;
+  constexpr unsigned kSymbolFound = 0;
+  constexpr unsigned kSymbolNotFound = 1;
+  const int result = ::cuGetProcAddress(name, function, version, flags);
+  if (status != nullptr && (result == 0 || result == kNotFound)) {
+    *status = result == 0 ? kSymbolFound : kSymbolNotFound;
+  }
+  return result == kNotFound ? 0 : result;
+}
+
 }  // namespace
 
 }  // namespace gpupool::limiter
@@ -43,6 +56,10 @@ int cuGetProcAddress(const char* name, void** function, int version, std::uint64
 int cuGetProcAddress_v2(const char* name, void** function, int version, std::uint64_t flags,
                         unsigned* status) {
   using namespace gpupool::limiter;
+  if (driver_function(Fn::cuGetProcAddress_v2) == nullptr &&
+      driver_function(Fn::cuGetProcAddress) != nullptr) {
+    return ask_old_driver(name, function, version, flags, status);
+  }
   const int result =
       real<&cuGetProcAddress_v2>(Fn::cuGetProcAddress_v2)(name, function, version, flags, status);
   route_to_wrapper(result, name, function);

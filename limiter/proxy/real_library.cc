@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "limiter/proxy/dl_functions.h"
 #include "limiter/proxy/library_search.h"
 
 namespace gpupool::limiter {
@@ -19,7 +20,8 @@ std::atomic<void*> loaded_handle{nullptr};
 std::atomic<Loading> loading{Loading::kNotTried};
 
 bool load_path(const char* path, void* handle) {
-  void* const opened = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  const DlFunctions functions = dl_functions();
+  void* const opened = functions.open == nullptr ? nullptr : functions.open(path, RTLD_NOW | RTLD_LOCAL);
   *static_cast<void**>(handle) = opened;
   return opened != nullptr;
 }
@@ -44,6 +46,9 @@ void* real_library(const char* soname) {
   return handle;
 }
 
-void* real_symbol(void* library, const char* name) { return dlsym(library, name); }
+void* real_symbol(void* library, const char* name) {
+  const DlFunctions functions = dl_functions();
+  return functions.symbol == nullptr ? nullptr : functions.symbol(library, name);
+}
 
 }  // namespace gpupool::limiter

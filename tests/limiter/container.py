@@ -54,7 +54,7 @@ class Container:
             lines.append('printf "' + folders + '\\n" > "$stage/etc/ld.so.conf"; mount -t tmpfs none /var/cache/ldconfig')
         lines.append('mount --bind "$stage/etc" /etc; mount --bind "$stage/run" /run')
         if self.library_folders:
-            lines.append("/sbin/ldconfig -X")
+            lines.append("/sbin/ldconfig -X 2>/dev/null")
         if self.run_folder:
             lines.append(f"mount --bind {shlex.quote(self.run_folder)} /run/gpupool")
         for path, source in self.mounts.items():

@@ -42,6 +42,7 @@ int cuGetProcAddress(const char* name, void** function, int version, std::uint64
   return replay(name, function, version, flags) == kFound ? 0 : kNotFound;
 }
 
+#ifdef REPLAY_HAS_V2
 int cuGetProcAddress_v2(const char* name, void** function, int version, std::uint64_t flags,
                         unsigned* status) {
   const unsigned found = replay(name, function, version, flags);
@@ -50,3 +51,4 @@ int cuGetProcAddress_v2(const char* name, void** function, int version, std::uin
   }
   return 0;
 }
+#endif
