@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "limiter/proxy/forwarding_tables.h"
 #include "limiter/proxy/real_library.h"
 
 namespace gpupool::limiter {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 namespace gpupool::limiter {
@@ -22,25 +21,5 @@ void* wrapper_of(const void* real);
 
 // Whether this is the real address of a function that the library exports.
 bool is_known_function(const void* real);
-
-struct WrappedEntry {
-  std::uint32_t index;
-  std::int32_t offset;  // of the wrapper, from the begin of the list
-};
-
-extern "C" {
-extern std::atomic<void*>
-    gpupool_table[];  // nullptr: not looked for yet; never what real_function() says is nullptr
-extern const std::uint32_t gpupool_name_count;
-extern const std::uint32_t gpupool_name_offsets[];
-extern const char gpupool_names[];
-extern const char gpupool_soname[];
-extern const std::uint32_t gpupool_wrapped_count;
-extern const WrappedEntry gpupool_wrapped[];
-void gpupool_no_function();
-void gpupool_no_library();
-// Called by a forwarder that finds the table empty.
-void* gpupool_resolve(std::uint32_t index);
-}
 
 }  // namespace gpupool::limiter

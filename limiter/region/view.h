@@ -164,7 +164,7 @@ std::optional<RegionView> read(std::span<const std::byte> bytes, Counted counted
   view.launches_gated = load64(bytes, offsetof(Region, launches_gated));
   view.unknown_calls = load64(bytes, offsetof(Region, unknown_calls));
   for (unsigned i = 0; i < kMaxUnknownNames; ++i) {
-    load_text(bytes, offsetof(Region, unknown_names) + i * kNameBytes, view.unknown_names[i]);
+    load_text(bytes, offsetof(Region, unknown_names) + std::size_t{i} * kNameBytes, view.unknown_names[i]);
     if (view.unknown_names[i][0] == '\0') break;
   }
   while (view.device_count < kMaxDevices) {
