@@ -25,6 +25,9 @@ namespace gpupool::limiter {
 
 namespace {
 
+// The loader tells addresses as numbers.
+// NOLINTBEGIN(performance-no-int-to-ptr)
+
 // Where a loaded object has its symbols.
 struct SymbolTables {
   ElfW(Addr) base;
@@ -84,6 +87,8 @@ void* find_in(const SymbolTables& tables, std::string_view name) {
   }
   return nullptr;
 }
+
+// NOLINTEND(performance-no-int-to-ptr)
 
 // Of libdl.so.2, loaded later than this library; or what libc has for its own use.
 int find_functions(dl_phdr_info* object, std::size_t /*size*/, void* context) {

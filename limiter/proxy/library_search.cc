@@ -45,6 +45,17 @@ struct Search {
   void* context;
 };
 
+// substr() would throw, for which there is no library.
+std::string_view begin_of(std::string_view text, std::size_t size) {
+  text.remove_suffix(text.size() - size);
+  return text;
+}
+
+std::string_view behind(std::string_view text, std::size_t size) {
+  text.remove_prefix(size);
+  return text;
+}
+
 bool join_path(Path& path, std::string_view folder, std::string_view name) {
   if (folder.empty()) {
     folder = ".";  // as the loader understands it
@@ -61,7 +72,7 @@ bool join_path(Path& path, std::string_view folder, std::string_view name) {
 
 // Whether `name` is `soname` followed by more of a version: libcuda.so.1 and libcuda.so.550.163.01.
 bool is_versioned_name(std::string_view name, std::string_view soname) {
-  const std::string_view stem{soname.data(), soname.rfind('.') + 1};
+  const std::string_view stem = begin_of(soname, soname.rfind('.') + 1);
   return name.starts_with(stem) && name.size() > stem.size() && name[stem.size()] >= '0' &&
          name[stem.size()] <= '9' && name != soname;
 }
@@ -73,8 +84,8 @@ bool take_sibling(const Search& search, std::string_view folder) {
     return false;
   }
   bool taken = false;
-  for (const dirent* entry = readdir(listing); entry != nullptr && !taken;
-       entry = readdir(listing)) {  // NOLINT(concurrency-mt-unsafe)
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the listing is ours
+  for (const dirent* entry = readdir(listing); entry != nullptr && !taken; entry = readdir(listing)) {
     const std::string_view name{static_cast<const char*>(entry->d_name)};
     taken = is_versioned_name(name, search.soname) && join_path(path, folder, name) &&
             inspect_elf(&path.text[0]) == ElfKind::kOther && search.take(&path.text[0], search.context);
@@ -108,7 +119,7 @@ bool search_variable(const Search& search) {
   std::string_view rest = variable;
   while (true) {
     const std::size_t end = std::min(rest.find_first_of(":;"), rest.size());
-    if (take_file(search, {rest.data(), end}, search.soname)) {
+    if (take_file(search, begin_of(rest, end), search.soname)) {
       return true;
     }
     if (end == rest.size()) {
@@ -140,7 +151,7 @@ bool search_cache(const Search& search) {
     const std::string_view path = found;
     const std::size_t slash = path.rfind('/');
     if (slash != std::string_view::npos) {
-      taken = take_file(search, {path.data(), slash}, {path.data() + slash + 1, path.size() - slash - 1});
+      taken = take_file(search, begin_of(path, slash), behind(path, slash + 1));
     }
   }
   munmap(content, bytes.size());

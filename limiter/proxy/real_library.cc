@@ -19,10 +19,10 @@ enum class Loading : unsigned char { kNotTried, kLoaded, kNone };
 std::atomic<void*> loaded_handle{nullptr};
 std::atomic<Loading> loading{Loading::kNotTried};
 
-bool load_path(const char* path, void* handle) {
+bool load_path(const char* path, void* context) {
   const DlFunctions functions = dl_functions();
   void* const opened = functions.open == nullptr ? nullptr : functions.open(path, RTLD_NOW | RTLD_LOCAL);
-  *static_cast<void**>(handle) = opened;
+  *static_cast<void**>(context) = opened;
   return opened != nullptr;
 }
 
@@ -38,7 +38,7 @@ void* real_library(const char* soname) {
       break;
   }
   void* handle = nullptr;
-  search_library(soname, load_path, &handle);
+  search_library(soname, load_path, static_cast<void*>(&handle));
   if (handle != nullptr) {
     loaded_handle.store(handle, std::memory_order_relaxed);
   }
