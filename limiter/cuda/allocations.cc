@@ -87,9 +87,9 @@ void keep_of_pool(CUdeviceptr pointer, std::uint64_t pool) {
   enter(Kept::kPointer, pointer, Allocation{{0, kUncharged, Class::kPool}, nullptr, 0, pool});
 }
 
-Leaving::Leaving(Kept what, std::uint64_t key)
-    : what_(what), found_(kept_table(what).take(key, allocation_)), key_(key) {
+Leaving::Leaving(Kept what, std::uint64_t key) : what_(what), key_(key) {
   Unsettled::begin();
+  found_ = kept_table(what).take(key, allocation_);
 }
 
 Leaving::~Leaving() {

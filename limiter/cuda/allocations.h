@@ -53,7 +53,7 @@ class Leaving {
 
  private:
   Kept what_;
-  bool found_;
+  bool found_ = false;
   std::uint64_t key_;
   Allocation allocation_{};
 };

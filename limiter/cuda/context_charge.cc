@@ -85,7 +85,9 @@ bool read_contexts(unsigned position, std::uint64_t& bytes) {
   return false;
 }
 
-bool measuring_works(unsigned position) { return measured_devices[position].works.load(std::memory_order_relaxed); }
+bool measuring_works(unsigned position) {
+  return is_device(position) && measured_devices[position].works.load(std::memory_order_relaxed);
+}
 
 // Charges an estimate for a context, once.
 void estimate_context(CUcontext context, unsigned position, std::uint64_t bytes) {
