@@ -38,7 +38,7 @@ struct Holding {
 struct HoldingNow {
   const Holding* holding = nullptr;
   bool covered = false;           // by the guarantee of its tenant
-  bool may_yield = false;         // and nobody waits for it to make room
+  bool may_yield = false;         // as the holding says, and nobody waits for it to make room
   std::int64_t lost_seconds = 0;  // now
 };
 

@@ -86,22 +86,26 @@ std::optional<base::WallTime> PoolTurns::free_at(const std::string& node) const 
 
 // Of the holds of a tenant, the oldest are covered by its guarantee, as far as their sum stays within it.
 void PoolTurns::cover(std::vector<HoldingNow>& all) {
-  std::map<std::string_view, std::vector<HoldingNow*>> by_tenant;
-  for (const auto& tenant : pool_->spec.queue->tenants) {
-    if (tenant.guaranteed > 0) by_tenant[tenant.name];
+  struct Guarantee {
+    MilliGpus amount;
+    std::vector<HoldingNow*> holds;
+  };
+  std::map<std::string_view, Guarantee> guarantees;
+  for (const auto& tenant : book_->tenants().listed()) {
+    if (tenant.guaranteed > 0) guarantees.try_emplace(tenant.name, Guarantee{tenant.guaranteed, {}});
   }
-  if (by_tenant.empty()) return;
+  if (guarantees.empty()) return;
   for (auto& each : all) {
-    const auto tenant = by_tenant.find(each.holding->tenant);
-    if (tenant != by_tenant.end()) tenant->second.push_back(&each);
+    const auto known = guarantees.find(each.holding->tenant);
+    if (known != guarantees.end()) known->second.holds.push_back(&each);
   }
-  for (auto& [tenant, holds] : by_tenant) {
-    const auto guaranteed = book_->tenants().named(std::string(tenant)).guaranteed;
-    std::ranges::stable_sort(holds, {}, [](const HoldingNow* each) { return each->holding->held_since; });
+  for (auto& [tenant, guarantee] : guarantees) {
+    std::ranges::stable_sort(guarantee.holds, {},
+                             [](const HoldingNow* each) { return each->holding->held_since; });
     MilliGpus sum = 0;
-    for (auto* each : holds) {
+    for (auto* each : guarantee.holds) {
       sum += each->holding->amount;
-      if (sum > guaranteed) break;
+      if (sum > guarantee.amount) break;
       each->covered = true;
     }
   }
