@@ -26,6 +26,7 @@ class LiveSweepTest(LiveCase, SweepCase):
         self.keep_sweep("gpusweep-running", sweep, "TrialsRunning")
         sweep.patch(suspend=True)
         self.keep_sweep("gpusweep-suspended", sweep, "Suspended")
+        sweep.trial(0).wait_phase("Suspended")  # else the worker that is found next may be one that is stopped
         sweep.patch(suspend=False)
         self.end_trial(sweep, 0)
         self.end_trial(sweep, 1)
