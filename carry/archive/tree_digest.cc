@@ -16,7 +16,7 @@
 namespace gpupool::carry {
 namespace {
 
-constexpr std::int64_t kMostBytes = std::int64_t{256} << 20U;
+constexpr std::int64_t kMostDigestedBytes = std::int64_t{256} << 20U;
 constexpr std::size_t kPiece = std::size_t{16} << 10U;  // more than a line has
 constexpr char kDirectoryMark = 'd';
 
@@ -132,7 +132,7 @@ Outcome<void> TreeDigest::put(std::string_view path, char mode, std::string_view
     if (auto spilled = spill(); !spilled) return spilled;
   }
   total_ += static_cast<std::int64_t>(size);
-  if (total_ > kMostBytes)
+  if (total_ > kMostDigestedBytes)
     return failed(FailureKind::kTooLarge, "the paths of all files together are longer than 256 MiB");
   begins_.push_back(static_cast<std::uint32_t>(text_.size()));
   text_.append(path).append(1, '\0').append(1, mode).append(1, '\0').append(content).append(1, '\n');

@@ -16,7 +16,7 @@ namespace gpupool::carry {
 namespace {
 
 constexpr char kReport[] = "results-report.json";
-constexpr std::int64_t kMostBytes = 1 << 20;
+constexpr std::int64_t kMostHeldBytes = 1 << 20;
 constexpr base::Duration kLeast = std::chrono::seconds(10);
 constexpr base::Duration kMost = std::chrono::hours(24);
 
@@ -27,7 +27,7 @@ std::string path_in(const std::string& directory) { return directory + "/" + kRe
 Outcome<void> store_report(const std::string& directory, const std::string& text) {
   const auto opened = open_directory(directory);
   if (!opened) return tl::unexpected(opened.error());
-  SizeBudget budget(kMostBytes);
+  SizeBudget budget(kMostHeldBytes);
   auto file = OutputFile::open(opened->get(), kReport, "", budget);
   if (!file) return tl::unexpected(file.error());
   if (auto written = file->write(text); !written) return written;

@@ -13,7 +13,7 @@ constexpr base::Duration kFirstBackoff = std::chrono::milliseconds(5);
 // unfinished.
 constexpr base::Duration kOvertakes = std::chrono::seconds(1);
 
-double seconds(base::Duration duration) { return std::chrono::duration<double>(duration).count(); }
+double in_seconds(base::Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 base::Duration backoff(int failures, base::Duration cap) {
   base::Duration delay = kFirstBackoff;
@@ -69,7 +69,7 @@ void WorkQueue::done(const Key& key) {
   const base::MutexLock lock(mutex_);
   const auto work = working_.find(key);
   if (work == working_.end()) return;
-  if (metrics_) metrics_->work_seconds.observe(seconds(clock_.now() - work->second.since));
+  if (metrics_) metrics_->work_seconds.observe(in_seconds(clock_.now() - work->second.since));
   working_.erase(work);
   if (const auto wanted = wanted_.find(key); wanted != wanted_.end()) push_locked(key, wanted->second);
 }
@@ -155,7 +155,7 @@ WorkQueue::Key WorkQueue::take_locked() {
   ready.pop_front();
   const auto wanted = wanted_.find(key);
   const auto now = clock_.now();
-  if (metrics_) metrics_->queue_seconds.observe(seconds(now - wanted->second.since));
+  if (metrics_) metrics_->queue_seconds.observe(in_seconds(now - wanted->second.since));
   working_.emplace(key, Work{wanted->second.priority, now});
   wanted_.erase(wanted);
   show_depth_locked();
