@@ -35,6 +35,9 @@ class BuildAhead:
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
 
+    def pause(self, paused: bool) -> None:
+        self._shell.pause(paused)
+
     def close(self) -> None:
         self._shell.interrupt()
         self._thread.join()

@@ -14,6 +14,7 @@ from tests.runner.steps import STEPS, Run, fixed_addresses
 # chains share no cluster.
 SANITIZERS = ("asan", "tsan")
 COMPILE = ("build", "format", "layers", "tidy", "unit")  # leave no processor idle
+BUSY = "faults"  # and what runs beside it leave no processor idle either, and wait for no longer than a limit
 BESIDE = ((("crds", "deploy"), ("health",)), (("faults",), ("bench",)), (("install",), ("demo", "data")),
           (SANITIZERS, ("cluster",)))
 
@@ -45,6 +46,8 @@ class Schedule:
             if not self._ahead and group[0][0] not in (*COMPILE, *SANITIZERS):
                 sanitized = [chain[0] for each in chosen for chain in each if chain[0] in SANITIZERS]
                 self._ahead = BuildAhead(sanitized, fixed_addresses(Shell()))
+            if self._ahead:
+                self._ahead.pause(any(BUSY in chain for chain in group))
             if len(group) == 1:
                 self._run_chain(group[0], Shell())
             else:

@@ -62,10 +62,17 @@ class Running:
         self._reader.close()
         return Done(self.process.returncode, self.path.read_text(encoding="utf-8", errors="replace"))
 
+    def send(self, number: int) -> None:
+        try:
+            os.killpg(self.process.pid, number)
+        except ProcessLookupError:
+            pass
+
     def stop(self) -> None:
         """SIGTERM lets it remove what it made; whoever of its group is left then is killed."""
         try:
             os.killpg(self.process.pid, signal.SIGTERM)
+            os.killpg(self.process.pid, signal.SIGCONT)
             self.process.wait(timeout=STOP_LIMIT)
         except (ProcessLookupError, subprocess.TimeoutExpired):
             pass
@@ -83,11 +90,15 @@ class Interrupted(Exception):
 class Shell:
     def __init__(self, whole_lines: bool = False) -> None:
         """whole_lines: something else prints on the same terminal."""
-        self._whole_lines, self._interrupted = whole_lines, threading.Event()
+        self._whole_lines, self._interrupted, self._paused = whole_lines, threading.Event(), threading.Event()
 
     def interrupt(self) -> None:
         """From another thread: what runs is stopped, and nothing else begins."""
         self._interrupted.set()
+
+    def pause(self, paused: bool) -> None:
+        """From another thread: what runs uses no processor until pause(False), from 0.5 s after this call."""
+        (self._paused.set if paused else self._paused.clear)()
 
     def run(self, log: str, *command: Any, env: dict[str, str] | None = None, limit: float = 1800,
             show: bool = False) -> Done:
@@ -110,8 +121,12 @@ class Shell:
         return {log: program.done() for log, program in running.items()}
 
     def _wait(self, running: list[Running], limit: float, show: bool) -> None:
-        end = time.monotonic() + limit
+        end, paused = time.monotonic() + limit, False
         while True:
+            if paused != self._paused.is_set():
+                paused = not paused
+                for program in running:
+                    program.send(signal.SIGSTOP if paused else signal.SIGCONT)
             left = [program for program in running if program.process.poll() is None]
             if left:
                 try:
