@@ -19,7 +19,7 @@ from tests.kit.played.workers import attempt_of, rank_of
 from tests.kit.sweeps import SweepHandle
 from tests.kit.waiting import wait_for
 
-LIMIT = 120  # only for hangs
+LIMIT = 240  # only for hangs: a storm has 24 worlds on two processors
 KINDS = ("pods", "jobs", "statefulsets", "services")
 
 

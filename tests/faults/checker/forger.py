@@ -68,19 +68,21 @@ class Forger:
 
     @functools.cached_property
     def long_drained(self) -> str:
-        """A node that has been drained for a while in which somebody leads, who does nothing but renew.
-
-        A renewal that takes long looks like a break, after which the while begins anew."""
+        """A node that has been drained for a while in which somebody leads, who does nothing but renew."""
         node = self.node()
         self.drain(node)
+        self.lead(DrainedNodesStayFree.LIMIT + 2)
+        return node
+
+    def lead(self, seconds: float) -> None:
+        """For so long without a break. A renewal that takes long looks like one: then the time begins anew."""
         begin = last = time.monotonic()
         give_up = begin + 180
-        while last < min(begin + DrainedNodesStayFree.LIMIT + 2, give_up):
+        while last < min(begin + seconds, give_up):
             self.renew()
             now = time.monotonic()
             begin, last = now if now - last > 0.9 * Leadership.RENEWED_WITHIN else begin, now
             time.sleep(PERIOD)
-        return node
 
     def until_seen(self, breach: Callable[[], str]) -> str:
         """What one operator that has led for a while does; again if the machine was too slow for that to be certain."""

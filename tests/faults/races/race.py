@@ -30,7 +30,7 @@ REST = (4, 12)  # seconds between two disturbances of an operator: a takeover al
 JOBS_A_DISTURBANCE = 10
 DISTURBED = 0.5  # of the jobs end while there is trouble; some are deleted, by others or by their TTL, or cannot run
 ENOUGH_FOR_CLAIMS = 150  # submissions: of fewer, by chance none may claim; the crash points try claims in any case
-LIMIT = 300  # only for hangs
+LIMIT = 600  # only for hangs
 
 
 class Race:
