@@ -25,6 +25,7 @@ SANITIZERS = {
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:history_size=4:ignore_noninstrumented_modules=1",
 }
 PARALLEL_TESTS = 4
+SHARD_LIMIT = 2700  # seconds, only for hangs: the longest takes 15 minutes, and twice as long on a slow machine
 
 
 @dataclasses.dataclass
@@ -245,7 +246,7 @@ def _sharded(run: Run, step: str, folder: str, count: int, allowed: Callable[[st
         log = f"{step}-{number}"
         programs[log] = (ROOT / folder / "run", *(f"{group}.*" for group in groups))
         env[log] = {TIMES_FILE: str(LOGS / f"{log}.times.json")}
-    for log, done in run.shell.run_together(programs, env=env, show=True).items():
+    for log, done in run.shell.run_together(programs, env=env, limit=SHARD_LIMIT, show=True).items():
         counts.add_program(run.result, step, done)
         with open(env[log][TIMES_FILE], encoding="utf-8") as source:
             times.update(json.load(source))

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Seconds kInterval = 30;       // bf_interval
 constexpr std::size_t kExamined = 100;  // bf_max_job_test
-constexpr std::int64_t kMilli = 1000;
+constexpr std::int64_t kMilliOfGpu = 1000;
 
 }  // namespace
 
@@ -66,7 +66,7 @@ void SlurmLike::decide(Actions& actions) {
   }
   if (changed_ && next_backfill_ == kNever) next_backfill_ = (cluster.now() / kInterval + 1) * kInterval;
   for (std::size_t i = 0; i < cluster.workload().tenants.size(); ++i)
-    ledger_.set_rate(i, cluster.held(i) * kMilli);
+    ledger_.set_rate(i, cluster.held(i) * kMilliOfGpu);
 }
 
 }  // namespace gpupool::bench::fair
