@@ -7,7 +7,6 @@ from typing import Any
 from tests.faults.checker.claim_rules import (LATE, MOST_AWAITED, ClaimComesFirst, ClaimEnds, ClaimStands, NodesOfClaims,
                                               TakesWhatIsFree)
 from tests.faults.checker.forger import NOBODY, Forger
-from tests.faults.checker.rule import Change
 from tests.faults.checker.tenant_rules import UsageIsRight, WithinLimit
 from tests.faults.checker.yield_breaches import leave, run
 from tests.faults.checker.yield_rules import DrainedNodesStayFree, YieldsAreFree
@@ -144,19 +143,11 @@ def a_job_is_told_that_is_not_awaited(forger: Forger) -> str:
 
 
 def a_job_is_told_for_a_claim_that_is_gone(forger: Forger) -> str:
-    """For a while in which somebody leads; again if the machine was too slow for that to be certain."""
+    """For a while in which somebody leads."""
     assert forger.long_drained
-
-    def tell() -> str:
-        late = forger.kept.pop("late", None)
-        if not late:
-            late = _given_up(forger)
-            forger.lead(Change.KNOWN + 2)
-        borrower, node = late
-        _make_room(forger, borrower, node)
-        return borrower
-
-    return forger.until_seen(tell)
+    borrower, node = forger.kept.pop("late", None) or _given_up(forger)
+    _make_room(forger, borrower, node)
+    return borrower
 
 
 def a_yield_is_not_counted(forger: Forger) -> str:

@@ -7,8 +7,11 @@ from tests.faults.checker import claim_breaches, yield_breaches
 from tests.faults.checker.breaches import BROKEN, lawful, lawful_data
 from tests.faults.checker.forger import Forger
 from tests.faults.checker.process import CheckerProcess
+from tests.faults.checker.rule import Change
 from tests.faults.fault_lab import FaultLab
 from tests.faults.fault_report import Report
+
+AGAIN = 5  # a rule that judges only whoever has led for a while sees no breach while the machine is too slow for that
 
 
 def self_test(lab: FaultLab, report: Report) -> None:
@@ -33,11 +36,19 @@ def self_test(lab: FaultLab, report: Report) -> None:
             checker.ask("explained")
             problems = [f"complained of a job that kept all rules: {checker.show()}"] if checker.complaints else []
             claim_breaches.begin_early(forger)
-            marks = [(rule, breach.__name__, breach(forger)) for rule, breaches in broken.items() for breach in breaches]
+            marks = [(rule, breach, breach(forger)) for rule, breaches in broken.items() for breach in breaches]
             checker.ask("explained")
+            for number, (rule, breach, mark) in enumerate(marks):
+                for _ in range(AGAIN):
+                    if named(mark, rule):
+                        break
+                    forger.lead(Change.KNOWN + 2)
+                    mark = breach(forger)
+                    checker.ask("explained")
+                marks[number] = rule, breach, mark
             checker.ask("empty")
         problems += [f"no rule was broken for {rule}" for rule in checker.checked if rule not in broken]
-        problems += [f"did not complain: {breach}" for rule, breach, mark in marks if not named(mark, rule)]
+        problems += [f"did not complain: {breach.__name__}" for rule, breach, mark in marks if not named(mark, rule)]
     finally:
         forger.tear_down()
     report.passed("kinds of violations shown to the checker, which saw them", len(marks))
