@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuMemAlloc and its kind: linear memory of the current context.
+#include "limiter/cuda/allocations.h"
+#include "limiter/cuda/charge.h"
+#include "limiter/cuda/context_charge.h"
+#include "limiter/cuda/driver_calls.h"
+#include "limiter/cuda/pool_charge.h"
+#include "limiter/cuda/session.h"
+
+namespace gpupool::limiter {
+
+namespace {
+
+// Of CUDA's pitches. A guess before the driver says what it took.
+constexpr std::uint64_t kPitchGuess = 512;
+
+// `call(pointer)` allocates and stores a CUdeviceptr; `actual` says how many bytes that were.
+template <typename Call, typename Actual>
+CUresult allocate_linear(std::uint64_t bytes, CUdeviceptr& pointer, Call call, Actual actual) {
+  CUdevice device = 0;
+  unsigned position = kUncharged;
+  const CUresult found = session.current(device, position);
+  if (found != kSuccess) {
+    return found;
+  }
+  Reserved reserved;
+  if (!reserved.reserve(position, round_to_blocks(bytes))) {
+    return kOutOfMemory;
+  }
+  const CUresult result = call_patiently(position, bytes, call);
+  if (result == kSuccess) {
+    keep_in_blocks(pointer, actual(), reserved, current_context());
+    measure_first_context(device, position);
+  }
+  return result;
+}
+
+template <typename Call>
+CUresult free_linear(CUdeviceptr pointer, Call call) {
+  Leaving leaving(Kept::kPointer, pointer);
+  const CUresult result = call();
+  if (result == kSuccess) {
+    leaving.done();
+    if (leaving.allocation().pool != 0) {
+      freed_to_pool(leaving.allocation().pool);
+    }
+  }
+  return result;
+}
+
+std::uint64_t pitched_bytes(std::uint64_t width, std::uint64_t height) {
+  std::uint64_t bytes = 0;
+  const std::uint64_t pitch = (width + kPitchGuess - 1) / kPitchGuess * kPitchGuess;
+  return __builtin_mul_overflow(pitch, height, &bytes) || pitch < width ? ~0ULL : bytes;
+}
+
+}  // namespace
+
+CUresult cuMemAlloc(CUdeviceptr_v1* pointer, unsigned bytes) {
+  if (pointer == nullptr || !session.limits_anything()) {
+    return REAL(cuMemAlloc)(pointer, bytes);
+  }
+  CUdeviceptr wide = 0;
+  return allocate_linear(
+      bytes, wide,
+      [&] {
+        const CUresult result = REAL(cuMemAlloc)(pointer, bytes);
+        wide = result == kSuccess ? *pointer : 0;
+        return result;
+      },
+      [bytes] { return std::uint64_t{bytes}; });
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr* pointer, std::size_t bytes) {
+  if (pointer == nullptr || !session.limits_anything()) {
+    return REAL(cuMemAlloc_v2)(pointer, bytes);
+  }
+  return allocate_linear(
+      bytes, *pointer, [&] { return REAL(cuMemAlloc_v2)(pointer, bytes); }, [bytes] { return bytes; });
+}
+
+CUresult cuMemAllocPitch(CUdeviceptr_v1* pointer, unsigned* pitch, unsigned width, unsigned height, unsigned element) {
+  if (pointer == nullptr || pitch == nullptr || !session.limits_anything()) {
+    return REAL(cuMemAllocPitch)(pointer, pitch, width, height, element);
+  }
+  CUdeviceptr wide = 0;
+  return allocate_linear(
+      pitched_bytes(width, height), wide,
+      [&] {
+        const CUresult result = REAL(cuMemAllocPitch)(pointer, pitch, width, height, element);
+        wide = result == kSuccess ? *pointer : 0;
+        return result;
+      },
+      [&] { return std::uint64_t{*pitch} * height; });
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr* pointer, std::size_t* pitch, std::size_t width, std::size_t height,
+                            unsigned element) {
+  if (pointer == nullptr || pitch == nullptr || !session.limits_anything()) {
+    return REAL(cuMemAllocPitch_v2)(pointer, pitch, width, height, element);
+  }
+  return allocate_linear(
+      pitched_bytes(width, height), *pointer,
+      [&] { return REAL(cuMemAllocPitch_v2)(pointer, pitch, width, height, element); },
+      [&] { return *pitch * height; });
+}
+
+CUresult cuMemFree(CUdeviceptr_v1 pointer) {
+  return free_linear(pointer, [pointer] { return REAL(cuMemFree)(pointer); });
+}
+
+CUresult cuMemFree_v2(CUdeviceptr pointer) {
+  return free_linear(pointer, [pointer] { return REAL(cuMemFree_v2)(pointer); });
+}
+
+}  // namespace gpupool::limiter

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""S5: what the limiter costs programs, and that it does nothing in those that use no CUDA."""
+
+import unittest
+
+from tests.limiter.container import Container, libraries, test_library, test_program
+from tests.limiter.proxy.driver_case import REPLAYED, replay
+
+CALL_NANOSECONDS = 5
+EXEC_MICROSECONDS = 100
+OF_EMPTY_LIBRARIES = 1.5  # or so much more than as many empty libraries cost on this machine
+READS_OF_A_LIBRARY = 1
+ROUNDS = "300"
+
+
+def measured(*arguments: str, container: Container, folder: str = "") -> float:
+    return float(container.output(test_program("time-calls"), *arguments, env={"LD_LIBRARY_PATH": folder}).split()[0])
+
+
+class Cost(unittest.TestCase):
+    def test_forwarded_call(self) -> None:
+        direct = measured(f"{replay(555)}/{REPLAYED}", container=Container(preload=[]))
+        through = measured(REPLAYED, container=Container(), folder=replay(555))
+        print(f"a call: {direct:.2f} ns, through the proxy {through:.2f} ns")
+        self.assertLessEqual(through - direct, CALL_NANOSECONDS)
+
+    def test_exec(self) -> None:
+        empty = [test_library(f"libempty-{number}.so") for number in (1, 2, 3)]
+        costs = {}
+        for _ in range(3):  # others may use the machine
+            for name, preload in (("empty", empty), ("limiter", libraries())):
+                cost = measured("--exec", " ".join(preload), ROUNDS, container=Container(preload=[]))
+                costs[name] = min(cost, costs.get(name, cost))
+            if costs["limiter"] <= max(EXEC_MICROSECONDS, OF_EMPTY_LIBRARIES * costs["empty"]):
+                break
+        print(f"an exec: {costs['limiter']:.0f} us more; three empty libraries: {costs['empty']:.0f} us")
+        self.assertLessEqual(costs["limiter"], max(EXEC_MICROSECONDS, OF_EMPTY_LIBRARIES * costs["empty"]))
+
+    def test_nothing_happens_without_cuda(self) -> None:
+        """The same descriptors, threads and handlers. The loader reads the preload file and the head of each library."""
+        plain = Container(preload=[]).output(test_program("idle")).splitlines()
+        preloaded = Container().output(test_program("idle")).splitlines()
+        self.assertEqual(plain[1:], preloaded[1:])
+        self.assertEqual(preloaded[1:3], ["SigCgt:\t" + "0" * 16, "Threads:\t1"])
+        reads = [int(lines[0].removeprefix("syscr:")) for lines in (plain, preloaded)]
+        self.assertLessEqual(reads[1] - reads[0], len(libraries()) * READS_OF_A_LIBRARY + 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The region of a container under kills, damage and requests that come together. Environment: REGION_KILLS and REGION_SEED."""
+
+import os
+import subprocess
+import unittest
+
+from tests.limiter.container import test_program
+
+KINDS = ("random", "storm", "lock", "zeros", "read-only", "truncated")
+
+
+def run(name: str, *arguments: str, limit: float = 120) -> tuple[int, str]:
+    done = subprocess.run([test_program(name), *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=limit, check=False)
+    print(done.stdout, end="", flush=True)
+    return done.returncode, done.stdout
+
+
+class Region(unittest.TestCase):
+    """Programs that say by their exit code whether the ledger held."""
+
+    def test_kills(self) -> None:
+        """32 processes, each killed at a named point: nothing over the limit, nothing left charged, nobody stuck."""
+        kills = os.environ.get("REGION_KILLS", "1000")
+        code, output = run("region-kills", kills, os.environ.get("REGION_SEED", "1"), limit=120 + int(kills) / 10)
+        self.assertEqual(code, 0, output)
+        if int(kills) >= 2000:
+            met = [line.split()[0] for line in output.splitlines() if " killed " in line]
+            self.assertNotIn("0", met, "a point at which no process was killed")
+
+    def test_requests_that_fit_are_granted(self) -> None:
+        """Also when they come at once, and when the bytes of killed processes must go first."""
+        code, output = run("region-fits", "150")
+        self.assertEqual(code, 0, output)
+
+    def test_damage(self) -> None:
+        """No crash, no hang, refusals from then on, and another container does not notice."""
+        for kind in KINDS:
+            for seed in ("1", "2"):
+                with self.subTest(kind=kind, seed=seed):
+                    code, output = run("region-damage", kind, seed)
+                    self.assertEqual(code, 0, output)
