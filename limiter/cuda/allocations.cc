@@ -62,7 +62,8 @@ void enter(Kept what, std::uint64_t key, const Allocation& allocation) {
 
 }  // namespace
 
-void keep(Kept what, std::uint64_t key, Reserved& reserved, Class kind, std::uint64_t bytes, CUcontext context) {
+void keep(Kept what, std::uint64_t key, Reserved& reserved, Class kind, std::uint64_t bytes,
+          CUcontext context) {
   if (reserved.position() == kUncharged) {
     return;
   }

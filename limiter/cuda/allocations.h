@@ -9,8 +9,8 @@
 
 namespace gpupool::limiter {
 
-// What this process has allocated and is charged for, by pointer and by array: frees are compared with it. What is not in it
-// was never charged (memory of others, memory from before the limits).
+// What this process has allocated and is charged for, by pointer and by array: frees are compared with it.
+// What is not in it was never charged (memory of others, memory from before the limits).
 
 // The driver gives memory in blocks of 2 MiB; small allocations share one.
 inline constexpr std::uint64_t kBlock = 2ULL << 20U;
@@ -30,7 +30,8 @@ struct Allocation {
 enum class Kept : std::uint8_t { kPointer, kArray };
 
 // Counts an allocation that the driver made within `reserved`, all of its own. `context` as in Allocation.
-void keep(Kept what, std::uint64_t key, Reserved& reserved, Class kind, std::uint64_t bytes, CUcontext context);
+void keep(Kept what, std::uint64_t key, Reserved& reserved, Class kind, std::uint64_t bytes,
+          CUcontext context);
 
 // The same for cuMemAlloc, whose blocks may be shared: what is charged is the blocks that had nothing before.
 void keep_in_blocks(CUdeviceptr pointer, std::uint64_t bytes, Reserved& reserved, CUcontext context);
@@ -38,8 +39,8 @@ void keep_in_blocks(CUdeviceptr pointer, std::uint64_t bytes, Reserved& reserved
 // The same for memory of a pool, which is charged for what the pool holds.
 void keep_of_pool(CUdeviceptr pointer, std::uint64_t pool);
 
-// One free: it is taken out before the driver's call, since the driver may give the same pointer to another thread before the
-// call returns. done() gives the charge back; without it the allocation is put back.
+// One free: it is taken out before the driver's call, since the driver may give the same pointer to another
+// thread before the call returns. done() gives the charge back; without it the allocation is put back.
 class Leaving {
  public:
   Leaving(Kept what, std::uint64_t key);

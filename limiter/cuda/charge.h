@@ -24,15 +24,17 @@ inline void release(const Charged& charged) {
   }
 }
 
-// Counts the driver calls between whose begin and end the charges and the driver's own figures need not agree. What
-// is measured meanwhile is worth nothing.
+// Counts the driver calls between whose begin and end the charges and the driver's own figures need not
+// agree. What is measured meanwhile is worth nothing.
 class Unsettled {
  public:
   static void begin() { begun_.fetch_add(1, std::memory_order_seq_cst); }
   static void end() { ended_.fetch_add(1, std::memory_order_seq_cst); }
   static std::uint64_t begun() { return begun_.load(std::memory_order_seq_cst); }
   static std::uint64_t ended() { return ended_.load(std::memory_order_seq_cst); }
-  static void forget_after_fork() { ended_.store(begun_.load(std::memory_order_relaxed), std::memory_order_relaxed); }
+  static void forget_after_fork() {
+    ended_.store(begun_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
 
  private:
   static inline constinit std::atomic<std::uint64_t> begun_{0};

@@ -72,7 +72,8 @@ bool read_contexts(unsigned position, std::uint64_t& bytes) {
     const std::uint64_t others = other_charges(position);
     std::uint64_t used = 0;
     const OwnUse use = own_use(uuid.text, used);
-    if (use == OwnUse::kUnknown || (use == OwnUse::kNotListed && !device.works.load(std::memory_order_relaxed))) {
+    if (use == OwnUse::kUnknown ||
+        (use == OwnUse::kNotListed && !device.works.load(std::memory_order_relaxed))) {
       return false;
     }
     if (begun == ended && Unsettled::begun() == begun) {

@@ -8,8 +8,9 @@
 
 namespace gpupool::limiter {
 
-// What contexts, code and stacks take. No call says it: it is what NVML says that this process uses less what it is charged
-// for otherwise. Where NVML does not say it (State kUnmeasured) each context is charged by the estimate of the limits file.
+// What contexts, code and stacks take. No call says it: it is what NVML says that this process uses less what
+// it is charged for otherwise. Where NVML does not say it (State kUnmeasured) each context is charged by the
+// estimate of the limits file.
 
 // What a new context is expected to take.
 std::uint64_t expected_context(unsigned position);

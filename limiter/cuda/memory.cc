@@ -79,7 +79,8 @@ CUresult cuMemAlloc_v2(CUdeviceptr* pointer, std::size_t bytes) {
       bytes, *pointer, [&] { return REAL(cuMemAlloc_v2)(pointer, bytes); }, [bytes] { return bytes; });
 }
 
-CUresult cuMemAllocPitch(CUdeviceptr_v1* pointer, unsigned* pitch, unsigned width, unsigned height, unsigned element) {
+CUresult cuMemAllocPitch(CUdeviceptr_v1* pointer, unsigned* pitch, unsigned width, unsigned height,
+                         unsigned element) {
   if (pointer == nullptr || pitch == nullptr || !session.limits_anything()) {
     return REAL(cuMemAllocPitch)(pointer, pitch, width, height, element);
   }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "limiter/cuda/own_use.h"
 
-#include <dlfcn.h>
+#include <dlfcn.h>  // RTLD_NOW, RTLD_LOCAL
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 
+#include "limiter/proxy/dl_functions.h"
 #include "limiter/proxy/library_search.h"
 
 namespace gpupool::limiter {
@@ -35,14 +36,15 @@ constinit std::atomic<NvmlState> nvml_state{NvmlState::kNotTried};
 constinit std::atomic<void*> nvml_library{nullptr};
 
 bool open_nvml(const char* path, void* handle) {
-  void* const opened = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  const DlFunctions dl = dl_functions();
+  void* const opened = dl.open == nullptr ? nullptr : dl.open(path, RTLD_NOW | RTLD_LOCAL);
   *static_cast<void**>(handle) = opened;
   return opened != nullptr;
 }
 
 template <typename Function>
 bool nvml_symbol(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
+  function = reinterpret_cast<Function>(dl_functions().symbol(library, name));
   return function != nullptr;
 }
 

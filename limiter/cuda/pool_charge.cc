@@ -16,19 +16,19 @@ struct Pool {
   CUmemoryPool handle;  // nullptr: the graphs' of `device`
   CUdevice device;
   std::uint32_t position;
-  std::uint64_t counted;         // bytes that are charged
-  std::uint64_t pointers;        // that are not freed
-  std::uint64_t inside;          // bytes of the requests that the driver is working on
-  std::uint64_t reserved_for;    // bytes reserved for these
-  std::uint64_t finished;        // counts requests, so that what was read before one ended is known to be old
-  std::uint64_t reads;           // counts reads of what the pool has
-  std::uint64_t applied;         // the latest read that was charged
+  std::uint64_t counted;       // bytes that are charged
+  std::uint64_t pointers;      // that are not freed
+  std::uint64_t inside;        // bytes of the requests that the driver is working on
+  std::uint64_t reserved_for;  // bytes reserved for these
+  std::uint64_t finished;      // counts requests, so that what was read before one ended is known to be old
+  std::uint64_t reads;         // counts reads of what the pool has
+  std::uint64_t applied;       // the latest read that was charged
   bool destroyed;
 };
 
-constinit Table<Pool> pools;                       // by number
-constinit Table<std::uint64_t> pool_numbers;       // by handle; 0: nothing is charged for this one
-constinit Table<std::uint64_t> graph_numbers;      // by device + 1
+constinit Table<Pool> pools;                   // by number
+constinit Table<std::uint64_t> pool_numbers;   // by handle; 0: nothing is charged for this one
+constinit Table<std::uint64_t> graph_numbers;  // by device + 1
 constinit std::atomic<std::uint64_t> last_pool{0};
 constinit std::atomic<std::uint64_t> pools_freed{0};   // frees that pools may not have given back
 constinit std::atomic<std::uint64_t> pools_waited{0};  // how many of them a wait for the device came after
@@ -38,9 +38,10 @@ constexpr int kTries = 64;
 Class pool_class(const Pool& pool) { return pool.handle == nullptr ? Class::kGraph : Class::kPool; }
 
 bool read_reserved(const Pool& pool, std::uint64_t& bytes) {
-  const CUresult result = pool.handle == nullptr
-                              ? driver::cuDeviceGetGraphMemAttribute(pool.device, kGraphReservedCurrent, &bytes)
-                              : driver::cuMemPoolGetAttribute(pool.handle, kPoolReservedCurrent, &bytes);
+  const CUresult result =
+      pool.handle == nullptr
+          ? driver::cuDeviceGetGraphMemAttribute(pool.device, kGraphReservedCurrent, &bytes)
+          : driver::cuMemPoolGetAttribute(pool.handle, kPoolReservedCurrent, &bytes);
   return result == kSuccess;
 }
 
@@ -71,7 +72,8 @@ std::uint64_t add_pool(CUmemoryPool handle, CUdevice device) {
   return pools.put(number, pool) ? number : 0;
 }
 
-std::uint64_t known_or_added(Table<std::uint64_t>& numbers, std::uint64_t key, CUmemoryPool handle, CUdevice device) {
+std::uint64_t known_or_added(Table<std::uint64_t>& numbers, std::uint64_t key, CUmemoryPool handle,
+                             CUdevice device) {
   std::uint64_t number = 0;
   if (numbers.get(key, number)) {
     return number;

@@ -8,9 +8,9 @@
 
 namespace gpupool::limiter {
 
-// Memory that the driver takes in pieces and hands out in smaller ones: pools, and what a device keeps for graphs. What
-// counts is what the driver says that it has reserved, not the requests. Pools are known by numbers of ours (never 0),
-// since the driver may give a destroyed pool's handle to a new one.
+// Memory that the driver takes in pieces and hands out in smaller ones: pools, and what a device keeps for
+// graphs. What counts is what the driver says that it has reserved, not the requests. Pools are known by
+// numbers of ours (never 0), since the driver may give a destroyed pool's handle to a new one.
 
 // The number of a pool, which becomes known with this device if it was not; 0: nothing is charged for it.
 std::uint64_t pool_number(CUmemoryPool pool, CUdevice device);

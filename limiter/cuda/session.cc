@@ -63,7 +63,8 @@ unsigned Session::find_position(CUdevice device, bool& known) {
     case Limits::Source::kBad:
       return 0;
     case Limits::Source::kEnvironment:
-      return device >= 0 && static_cast<unsigned>(device) < limits.count ? static_cast<unsigned>(device) : kUncharged;
+      return device >= 0 && static_cast<unsigned>(device) < limits.count ? static_cast<unsigned>(device)
+                                                                         : kUncharged;
     case Limits::Source::kFile:
       break;
   }

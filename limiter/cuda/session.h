@@ -14,8 +14,8 @@ namespace gpupool::limiter {
 // Position of a device that nothing is charged to, because nothing limits it.
 inline constexpr unsigned kUncharged = ~0U;
 
-// This process's part in its container's limits. It reads the limits and attaches to the region at the first call that needs
-// them. Constant-initialized and thread-safe; it never calls the driver with a lock held.
+// This process's part in its container's limits. It reads the limits and attaches to the region at the first
+// call that needs them. Constant-initialized and thread-safe; it never calls the driver with a lock held.
 class Session {
  public:
   // Whether anything is limited. If not, calls go to the driver as they are.
@@ -24,12 +24,13 @@ class Session {
     return ledger_.limits().source != Limits::Source::kNone;
   }
 
-  // Where the limits name this device; kUncharged without limits. One that the limits do not name, or that does not say which it
-  // is, gets a position at which the ledger refuses. Before cuInit: kUncharged, since the driver refuses everything.
+  // Where the limits name this device; kUncharged without limits. One that the limits do not name, or that
+  // does not say which it is, gets a position at which the ledger refuses. Before cuInit: kUncharged, since
+  // the driver refuses everything.
   unsigned position(CUdevice device);
 
-  // The device of the calling thread's current context and its position. An error is the driver's, and that of every call
-  // that needs a context.
+  // The device of the calling thread's current context and its position. An error is the driver's, and that
+  // of every call that needs a context.
   CUresult current(CUdevice& device, unsigned& position);
 
   Ledger& ledger() { return ledger_; }

@@ -11,9 +11,9 @@
 
 namespace gpupool::limiter {
 
-// A hash table from pointers or handles of the driver (never 0) to small values, on pages of its own: the program's heap
-// may be one that is not to be entered here. All zeros is an empty table. Thread-safe; each method locks one part of it,
-// or one after the other.
+// A hash table from pointers or handles of the driver (never 0) to small values, on pages of its own: the
+// program's heap may be one that is not to be entered here. All zeros is an empty table. Thread-safe; each
+// method locks one part of it, or one after the other.
 template <typename Value>
 class Table {
   static_assert(std::is_trivially_copyable_v<Value> && std::is_trivially_destructible_v<Value>);
@@ -53,8 +53,8 @@ class Table {
     return true;
   }
 
-  // Calls change(value) under the lock; a new entry is all zeros if `add`. change() returns whether the entry stays.
-  // False: it is not there, or no memory for it.
+  // Calls change(value) under the lock; a new entry is all zeros if `add`. change() returns whether the entry
+  // stays. False: it is not there, or no memory for it.
   template <typename Change>
   bool change(std::uint64_t key, bool add, Change change) {
     Shard& shard = shard_of(key);
@@ -134,7 +134,9 @@ class Table {
   }
 
   Shard& shard_of(std::uint64_t key) { return shards_[hash(key) % kShards]; }
-  static std::size_t home(const Shard& shard, std::uint64_t key) { return (hash(key) / kShards) & (shard.capacity - 1); }
+  static std::size_t home(const Shard& shard, std::uint64_t key) {
+    return (hash(key) / kShards) & (shard.capacity - 1);
+  }
 
   static Entry* find(Shard& shard, std::uint64_t key) {
     if (shard.capacity == 0 || key == 0) {
@@ -172,8 +174,8 @@ class Table {
   static bool grow(Shard& shard) {
     Shard bigger;
     bigger.capacity = shard.capacity == 0 ? kFirstCapacity : shard.capacity * 2;
-    void* const pages = mmap(nullptr, bigger.capacity * sizeof(Entry), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                             -1, 0);
+    void* const pages = mmap(nullptr, bigger.capacity * sizeof(Entry), PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED) {
       return false;
     }

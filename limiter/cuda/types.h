@@ -6,8 +6,8 @@
 
 namespace gpupool::limiter {
 
-// What the driver's interface passes, as far as the wrappers need it. Names and layouts are facts of that interface;
-// handles are pointers to things that only the driver knows.
+// What the driver's interface passes, as far as the wrappers need it. Names and layouts are facts of that
+// interface; handles are pointers to things that only the driver knows.
 
 using CUresult = int;  // an enumeration there
 using CUdevice = int;
@@ -163,10 +163,10 @@ struct ArrayMapInfo {  // CUarrayMapInfo_v1
 inline constexpr Enum kMapOperationMap = 1;
 inline constexpr Enum kMapOperationUnmap = 2;
 
-inline constexpr Enum kPoolReservedCurrent = 5;  // CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
-inline constexpr Enum kPoolUsedCurrent = 7;      // CU_MEMPOOL_ATTR_USED_MEM_CURRENT
-inline constexpr Enum kGraphUsedCurrent = 0;     // CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT
-inline constexpr Enum kGraphReservedCurrent = 2; // CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT
+inline constexpr Enum kPoolReservedCurrent = 5;   // CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
+inline constexpr Enum kPoolUsedCurrent = 7;       // CU_MEMPOOL_ATTR_USED_MEM_CURRENT
+inline constexpr Enum kGraphUsedCurrent = 0;      // CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT
+inline constexpr Enum kGraphReservedCurrent = 2;  // CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT
 inline constexpr Enum kNodeChildGraph = 4;
 inline constexpr Enum kNodeMemAlloc = 10;
 inline constexpr Enum kCaptureNone = 0;

@@ -18,8 +18,8 @@ UuidText print_uuid(const CUuuid& uuid);
 // What the driver says of a device, by its functions of CUDA 11.4 and before.
 CUresult read_uuid(CUdevice device, CUuuid& uuid);
 
-// What NVML calls the device at a position of the limits; limits of the environment do not say it, so the driver is asked for
-// `device`. False: cannot be had.
+// What NVML calls the device at a position of the limits; limits of the environment do not say it, so the
+// driver is asked for `device`. False: cannot be had.
 bool device_uuid(unsigned position, CUdevice device, UuidText& uuid);
 
 }  // namespace gpupool::limiter

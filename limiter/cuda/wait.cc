@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <ctime>
 
-#include "limiter/region/monotonic.h"
 #include "limiter/cuda/session.h"
+#include "limiter/region/monotonic.h"
 
 namespace gpupool::limiter {
 

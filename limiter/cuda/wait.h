@@ -5,9 +5,10 @@
 
 namespace gpupool::limiter {
 
-// Whether to call the driver again after it said out of memory although the container has room. There are two reasons:
-// a process has just died and the driver is still freeing its memory (up to 2 s after its slot was cleared), and the wait
-// mode of the limits file, if another container of the GPU may give memory back. Uses no lock of ours while it waits.
+// Whether to call the driver again after it said out of memory although the container has room. There are two
+// reasons: a process has just died and the driver is still freeing its memory (up to 2 s after its slot was
+// cleared), and the wait mode of the limits file, if another container of the GPU may give memory back. Uses
+// no lock of ours while it waits.
 class Patience {
  public:
   Patience(unsigned position, std::uint64_t bytes);
