@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "limiter/cuda/allocations.h"
 
+#include <array>
+#include <atomic>
+
 namespace gpupool::limiter {
 
 namespace {
@@ -8,6 +11,15 @@ namespace {
 constinit Table<Allocation> kept_pointers;
 constinit Table<Allocation> kept_arrays;
 constinit Table<std::uint64_t> kept_blocks;  // by their number + 1: how many allocations have a part in it
+
+// How many allocations share blocks, by the device's position.
+constinit std::array<std::atomic<std::uint64_t>, kMaxDevices> sharing_blocks;
+
+void count_sharing(const Charged& charged, std::uint64_t change) {
+  if (charged.position < kMaxDevices) {
+    sharing_blocks[charged.position].fetch_add(change, std::memory_order_relaxed);
+  }
+}
 
 Table<Allocation>& kept_table(Kept what) { return what == Kept::kPointer ? kept_pointers : kept_arrays; }
 
@@ -43,6 +55,7 @@ void release_kept(std::uint64_t key, const Allocation& allocation) {
   Charged charged = allocation.charged;
   if (allocation.shares != 0) {
     charged.bytes = leave_blocks(key, allocation.shares);
+    count_sharing(charged, ~0ULL);
   }
   release(charged);
 }
@@ -58,6 +71,12 @@ void enter(Kept what, std::uint64_t key, const Allocation& allocation) {
   if (before.charged.bytes != 0 || before.shares != 0) {
     release_kept(key, before);
   }
+}
+
+void enter_sharing(CUdeviceptr pointer, std::uint64_t bytes, unsigned position, CUcontext context) {
+  const Charged charged{0, position, Class::kMemory};
+  count_sharing(charged, 1);
+  enter(Kept::kPointer, pointer, Allocation{charged, context, bytes, 0});
 }
 
 }  // namespace
@@ -80,8 +99,27 @@ void keep_in_blocks(CUdeviceptr pointer, std::uint64_t bytes, Reserved& reserved
     return;
   }
   const std::uint64_t added = enter_blocks(pointer, bytes);
-  enter(Kept::kPointer, pointer, Allocation{{0, reserved.position(), Class::kMemory}, context, bytes, 0});
+  enter_sharing(pointer, bytes, reserved.position(), context);
   reserved.commit(Class::kMemory, added);
+}
+
+bool shares_blocks(unsigned position) {
+  return position < kMaxDevices && sharing_blocks[position].load(std::memory_order_relaxed) != 0;
+}
+
+bool keep_in_known_block(CUdeviceptr pointer, std::uint64_t bytes, Reserved& reserved, CUcontext context) {
+  if (bytes == 0 || first_block(pointer) != last_block(pointer, bytes)) {
+    return false;
+  }
+  if (!kept_blocks.change(first_block(pointer) + 1, false, [](std::uint64_t& parts) {
+        ++parts;
+        return true;
+      })) {
+    return false;
+  }
+  enter_sharing(pointer, bytes, reserved.position(), context);
+  reserved.commit(Class::kMemory, 0);
+  return true;
 }
 
 void keep_of_pool(CUdeviceptr pointer, std::uint64_t pool) {
@@ -135,6 +173,9 @@ void forget_allocations_after_fork() {
   kept_pointers.forget_after_fork();
   kept_arrays.forget_after_fork();
   kept_blocks.forget_after_fork();
+  for (std::atomic<std::uint64_t>& count : sharing_blocks) {
+    count.store(0, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace gpupool::limiter

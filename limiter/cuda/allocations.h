@@ -36,6 +36,14 @@ void keep(Kept what, std::uint64_t key, Reserved& reserved, Class kind, std::uin
 // The same for cuMemAlloc, whose blocks may be shared: what is charged is the blocks that had nothing before.
 void keep_in_blocks(CUdeviceptr pointer, std::uint64_t bytes, Reserved& reserved, CUcontext context);
 
+// Whether small allocations on the device at this position share blocks, so that another may fit into one
+// without more being charged.
+bool shares_blocks(unsigned position);
+
+// Counts an allocation of cuMemAlloc if it lies in a block that is charged already. `reserved` is for 0
+// bytes. False: it does not, and nothing is done.
+bool keep_in_known_block(CUdeviceptr pointer, std::uint64_t bytes, Reserved& reserved, CUcontext context);
+
 // The same for memory of a pool, which is charged for what the pool holds.
 void keep_of_pool(CUdeviceptr pointer, std::uint64_t pool);
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuMemAlloc and its kind: linear memory of the current context.
+#include <sched.h>
+
+#include <atomic>
+
 #include "limiter/cuda/allocations.h"
 #include "limiter/cuda/charge.h"
 #include "limiter/cuda/context_charge.h"
@@ -14,7 +18,58 @@ namespace {
 // Of CUDA's pitches. A guess before the driver says what it took.
 constexpr std::uint64_t kPitchGuess = 512;
 
-// `call(pointer)` allocates and stores a CUdeviceptr; `actual` says how many bytes that were.
+// Small allocations that are between the driver's call and the table of blocks.
+constinit std::atomic<unsigned> small_inside{0};
+
+struct SmallInside {
+  SmallInside() { small_inside.fetch_add(1, std::memory_order_seq_cst); }
+  ~SmallInside() { small_inside.fetch_sub(1, std::memory_order_seq_cst); }
+  SmallInside(const SmallInside&) = delete;
+  SmallInside& operator=(const SmallInside&) = delete;
+};
+
+constexpr int kShareTries = 1000;
+
+bool has_room(unsigned position, std::uint64_t bytes) {
+  const std::uint64_t limit = session.ledger().limit(position);
+  return bytes <= limit && session.ledger().used(position) <= limit - bytes;
+}
+
+// There is no room for one more block, but there may be in one that is charged. Where a small allocation lies
+// says only the driver, so it is asked, and what lies in a new block is freed again.
+template <typename Call, typename Actual>
+CUresult allocate_in_known_block(unsigned position, const CUdeviceptr& pointer, Call call, Actual actual) {
+  Reserved nothing;
+  if (!nothing.reserve(position, 0)) {
+    return kOutOfMemory;
+  }
+  const CUresult result = call();
+  if (result != kSuccess) {
+    return result;
+  }
+  const std::uint64_t bytes = actual();
+  const CUcontext context = current_context();
+  for (int tries = 0; tries < kShareTries; ++tries) {
+    // Another thread may be about to tell of the block, which the driver has made for it.
+    const bool alone = small_inside.load(std::memory_order_seq_cst) <= 1;
+    if (keep_in_known_block(pointer, bytes, nothing, context)) {
+      return kSuccess;
+    }
+    if (alone) {
+      break;
+    }
+    sched_yield();
+  }
+  Reserved block;
+  if (block.reserve(position, kBlock)) {  // meanwhile there is room
+    keep_in_blocks(pointer, bytes, block, context);
+    return kSuccess;
+  }
+  REAL(cuMemFree_v2)(pointer);
+  return kOutOfMemory;
+}
+
+// `call()` allocates and stores a CUdeviceptr in `pointer`; `actual()` says how many bytes that were.
 template <typename Call, typename Actual>
 CUresult allocate_linear(std::uint64_t bytes, CUdeviceptr& pointer, Call call, Actual actual) {
   CUdevice device = 0;
@@ -23,9 +78,16 @@ CUresult allocate_linear(std::uint64_t bytes, CUdeviceptr& pointer, Call call, A
   if (found != kSuccess) {
     return found;
   }
+  measure_if_due();
+  const SmallInside inside;
+  const bool may_share = bytes != 0 && bytes <= kBlock / 2 && position != kUncharged &&
+                         (shares_blocks(position) || small_inside.load(std::memory_order_seq_cst) > 1);
+  if (may_share && !has_room(position, kBlock)) {
+    return allocate_in_known_block(position, pointer, call, actual);
+  }
   Reserved reserved;
   if (!reserved.reserve(position, round_to_blocks(bytes))) {
-    return kOutOfMemory;
+    return may_share ? allocate_in_known_block(position, pointer, call, actual) : kOutOfMemory;
   }
   const CUresult result = call_patiently(position, bytes, call);
   if (result == kSuccess) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "limiter/cuda/pool_charge.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "limiter/cuda/allocations.h"
@@ -23,6 +24,7 @@ struct Pool {
   std::uint64_t finished;      // counts requests, so that what was read before one ended is known to be old
   std::uint64_t reads;         // counts reads of what the pool has
   std::uint64_t applied;       // the latest read that was charged
+  std::uint64_t step;          // what it grows in multiples of, as far as seen; 0: blocks
   bool destroyed;
 };
 
@@ -34,6 +36,12 @@ constinit std::atomic<std::uint64_t> pools_freed{0};   // frees that pools may n
 constinit std::atomic<std::uint64_t> pools_waited{0};  // how many of them a wait for the device came after
 
 constexpr int kTries = 64;
+constexpr std::uint64_t kLargestStep = 256ULL << 20U;
+
+std::uint64_t round_up(std::uint64_t bytes, std::uint64_t step) {
+  const std::uint64_t rounded = (bytes + step - 1) / step * step;
+  return rounded >= bytes ? rounded : ~0ULL;
+}
 
 Class pool_class(const Pool& pool) { return pool.handle == nullptr ? Class::kGraph : Class::kPool; }
 
@@ -96,10 +104,25 @@ std::uint64_t known_or_added(Table<std::uint64_t>& numbers, std::uint64_t key, C
   return winner;
 }
 
-// Charges what was read as number `read`; `reserved` is no longer reserved.
-void charge_pool(std::uint64_t number, std::uint64_t read, std::uint64_t bytes, Reserved* reserved) {
+// The smallest power of two of which `grown` bytes are a multiple, where `needed` would not have been.
+std::uint64_t step_of(std::uint64_t grown, std::uint64_t needed) {
+  std::uint64_t step = kBlock;
+  while (step < kLargestStep && round_up(needed, step) < grown) {
+    step *= 2;
+  }
+  return step;
+}
+
+// Charges what was read as number `read`; `reserved` is no longer reserved. False: the pool grew by more than
+// was reserved, and that is more than the container may have.
+// `request`: bytes of the request whose reservation it is.
+bool charge_pool(std::uint64_t number, std::uint64_t read, std::uint64_t bytes, Reserved* reserved,
+                 std::uint64_t request) {
+  bool more = false;
+  unsigned position = kUncharged;
   pools.change(number, false, [&](Pool& pool) {
     std::uint64_t grown = 0;
+    position = pool.position;
     if (read > pool.applied) {
       pool.applied = read;
       grown = bytes > pool.counted ? bytes - pool.counted : 0;
@@ -109,15 +132,21 @@ void charge_pool(std::uint64_t number, std::uint64_t read, std::uint64_t bytes, 
       pool.counted = bytes;
     }
     if (reserved != nullptr) {
+      // With others inside it is not known whose growth that is.
+      more = grown > reserved->bytes() && pool.inside == request;
+      if (more) {
+        pool.step = std::max(pool.step, step_of(grown, std::max(reserved->bytes(), kBlock)));
+      }
       reserved->commit(pool_class(pool), grown);
     } else if (grown != 0) {
       session.ledger().commit(pool.position, pool_class(pool), 0, grown);
     }
     return true;
   });
+  return !more || session.ledger().used(position) <= session.ledger().limit(position);
 }
 
-void read_and_charge(std::uint64_t number, Reserved* reserved) {
+bool read_and_charge(std::uint64_t number, Reserved* reserved, std::uint64_t request) {
   Pool pool{};
   std::uint64_t read = 0;
   const bool known = pools.change(number, false, [&](Pool& current) {
@@ -126,14 +155,14 @@ void read_and_charge(std::uint64_t number, Reserved* reserved) {
     return true;
   });
   if (!known || pool.destroyed) {
-    return;
+    return true;
   }
   std::uint64_t bytes = 0;
   if (read_reserved(pool, bytes)) {
-    charge_pool(number, read, bytes, reserved);
-  } else if (reserved != nullptr) {
-    charge_pool(number, read, pool.counted + reserved->bytes(), reserved);
+    return charge_pool(number, read, bytes, reserved, request);
   }
+  return reserved == nullptr ||
+         charge_pool(number, read, pool.counted + reserved->bytes(), reserved, request);
 }
 
 }  // namespace
@@ -190,7 +219,9 @@ bool PoolRequest::reserve(std::uint64_t bytes) {
       if (!old) {
         const std::uint64_t covered = free + pool.reserved_for;
         const std::uint64_t wanted = pool.inside + bytes_;
-        need_ = wanted < bytes_ ? bytes_ : wanted > covered ? round_to_blocks(wanted - covered) : 0;
+        need_ = wanted < bytes_    ? bytes_
+                : wanted > covered ? round_up(wanted - covered, std::max(pool.step, kBlock))
+                                   : 0;
         pool.inside += bytes_;
         pool.reserved_for += need_;
         inside_ = true;
@@ -204,12 +235,13 @@ bool PoolRequest::reserve(std::uint64_t bytes) {
   return !inside_ || reserved_.reserve(before.position, need_);
 }
 
-void PoolRequest::settle() {
-  read_and_charge(number_, &reserved_);
+bool PoolRequest::settle() {
+  const bool fits = read_and_charge(number_, &reserved_, bytes_);
   leave();
+  return fits;
 }
 
-void settle_pool(std::uint64_t number) { read_and_charge(number, nullptr); }
+void settle_pool(std::uint64_t number) { read_and_charge(number, nullptr, 0); }
 
 void settle_pools(unsigned position) {
   // In the order of their numbers: nothing is held while the driver is asked.

@@ -33,8 +33,10 @@ class PoolRequest {
 
   // Reserves what the pool has to grow by. False: there is no room.
   bool reserve(std::uint64_t bytes);
-  // After a call that went well: charges what the pool has now.
-  void settle();
+  // After a call that went well: charges what the pool has now. False: it grew by more than was reserved,
+  // since pools grow in steps that nobody tells, and the container is above its limit: the caller gives back
+  // what it got. The next request reserves a whole step.
+  bool settle();
   unsigned position() const { return reserved_.position(); }
 
  private:
