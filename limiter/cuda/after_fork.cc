@@ -4,6 +4,9 @@
 #include "limiter/cuda/allocations.h"
 #include "limiter/cuda/charge.h"
 #include "limiter/cuda/context_charge.h"
+#include "limiter/cuda/contexts.h"
+#include "limiter/cuda/graphs.h"
+#include "limiter/cuda/physical.h"
 #include "limiter/cuda/pool_charge.h"
 
 namespace gpupool::limiter {
@@ -12,6 +15,9 @@ void after_fork() {
   forget_allocations_after_fork();
   forget_pools_after_fork();
   forget_contexts_after_fork();
+  forget_physical_after_fork();
+  forget_graphs_after_fork();
+  forget_context_handles_after_fork();
   Unsettled::forget_after_fork();
 }
 

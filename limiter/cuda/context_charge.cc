@@ -185,7 +185,7 @@ void context_destroyed(CUcontext context) {
   }
 }
 
-void context_grew(unsigned position, Reserved& reserved) {
+void context_grew(unsigned position, Reserved& reserved, std::uint64_t bytes) {
   if (!is_device(position)) {
     return;
   }
@@ -194,7 +194,6 @@ void context_grew(unsigned position, Reserved& reserved) {
     measure_contexts(position);
     return;
   }
-  const std::uint64_t bytes = reserved.bytes();
   contexts.change(reinterpret_cast<std::uint64_t>(current_context()), true, [&](Context& known) {
     known.estimated += bytes;
     known.position = position;
@@ -202,6 +201,23 @@ void context_grew(unsigned position, Reserved& reserved) {
     return true;
   });
   reserved.commit(Class::kContext, bytes);
+}
+
+void context_shrank(unsigned position, std::uint64_t bytes) {
+  if (!is_device(position)) {
+    return;
+  }
+  if (measuring_works(position)) {
+    measure_contexts(position);
+    return;
+  }
+  std::uint64_t freed = 0;
+  contexts.change(reinterpret_cast<std::uint64_t>(current_context()), false, [&](Context& known) {
+    freed = known.estimated < bytes ? known.estimated : bytes;
+    known.estimated -= freed;
+    return true;
+  });
+  release(Charged{freed, position, Class::kContext});
 }
 
 void measure_contexts(unsigned position) {

@@ -22,8 +22,9 @@ bool context_detached(CUcontext context);
 // The driver destroyed it, with everything that it owned.
 void context_destroyed(CUcontext context);
 
-// Stacks and heaps of the current context grow by what is reserved.
-void context_grew(unsigned position, Reserved& reserved);
+// Stacks and heaps of the current context grew by so many bytes, within `reserved`; they shrank.
+void context_grew(unsigned position, Reserved& reserved, std::uint64_t bytes);
+void context_shrank(unsigned position, std::uint64_t bytes);
 
 // Something has changed, or may have. Measured now if the last time was a second ago, else by a later call of
 // measure_if_due().

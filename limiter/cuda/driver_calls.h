@@ -30,6 +30,8 @@ GPUPOOL_DRIVER_CALL(cuDeviceGetAttribute, (int* value, Enum attribute, CUdevice 
                     (value, attribute, device))
 GPUPOOL_DRIVER_CALL(cuDevicePrimaryCtxGetState, (CUdevice device, unsigned* flags, int* active),
                     (device, flags, active))
+GPUPOOL_DRIVER_CALL(cuDeviceGetCount, (int* count), (count))
+GPUPOOL_DRIVER_CALL(cuDeviceGetDefaultMemPool, (CUmemoryPool * pool, CUdevice device), (pool, device))
 GPUPOOL_DRIVER_CALL(cuDeviceGetMemPool, (CUmemoryPool * pool, CUdevice device), (pool, device))
 GPUPOOL_DRIVER_CALL(cuDeviceGetGraphMemAttribute, (CUdevice device, Enum attribute, void* value),
                     (device, attribute, value))

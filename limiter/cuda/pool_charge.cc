@@ -171,6 +171,10 @@ std::uint64_t pool_number(CUmemoryPool pool, CUdevice device) {
   return known_or_added(pool_numbers, reinterpret_cast<std::uint64_t>(pool), pool, device);
 }
 
+bool find_pool(CUmemoryPool pool, std::uint64_t& number) {
+  return pool_numbers.get(reinterpret_cast<std::uint64_t>(pool), number);
+}
+
 std::uint64_t graph_pool_number(CUdevice device) {
   return known_or_added(graph_numbers, static_cast<std::uint64_t>(device) + 1, nullptr, device);
 }
@@ -222,6 +226,7 @@ bool PoolRequest::reserve(std::uint64_t bytes) {
         need_ = wanted < bytes_    ? bytes_
                 : wanted > covered ? round_up(wanted - covered, std::max(pool.step, kBlock))
                                    : 0;
+        had_ = pool.counted;
         pool.inside += bytes_;
         pool.reserved_for += need_;
         inside_ = true;

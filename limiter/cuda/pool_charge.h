@@ -14,6 +14,8 @@ namespace gpupool::limiter {
 
 // The number of a pool, which becomes known with this device if it was not; 0: nothing is charged for it.
 std::uint64_t pool_number(CUmemoryPool pool, CUdevice device);
+// Whether a pool is known already, and its number.
+bool find_pool(CUmemoryPool pool, std::uint64_t& number);
 // The number of what the device keeps for graphs.
 std::uint64_t graph_pool_number(CUdevice device);
 
@@ -38,6 +40,9 @@ class PoolRequest {
   // what it got. The next request reserves a whole step.
   bool settle();
   unsigned position() const { return reserved_.position(); }
+  std::uint64_t number() const { return number_; }
+  // Bytes that the pool was charged for when they were reserved.
+  std::uint64_t had() const { return had_; }
 
  private:
   void leave();
@@ -45,6 +50,7 @@ class PoolRequest {
   std::uint64_t number_;
   std::uint64_t bytes_ = 0;
   std::uint64_t need_ = 0;
+  std::uint64_t had_ = 0;
   bool inside_ = false;
   Reserved reserved_;
 };

@@ -45,7 +45,7 @@ GPUPOOL_CUDA cuMemUnmap(CUdeviceptr pointer, std::size_t size);
 GPUPOOL_CUDA cuMemMapArrayAsync(ArrayMapInfo* list, unsigned count, CUstream stream);
 GPUPOOL_CUDA cuMemMapArrayAsync_ptsz(ArrayMapInfo* list, unsigned count, CUstream stream);
 
-// pools.cc
+// async_memory.cc
 GPUPOOL_CUDA cuMemAllocAsync(CUdeviceptr* pointer, std::size_t bytes, CUstream stream);
 GPUPOOL_CUDA cuMemAllocAsync_ptsz(CUdeviceptr* pointer, std::size_t bytes, CUstream stream);
 GPUPOOL_CUDA cuMemAllocFromPoolAsync(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool pool,
@@ -54,15 +54,20 @@ GPUPOOL_CUDA cuMemAllocFromPoolAsync_ptsz(CUdeviceptr* pointer, std::size_t byte
                                           CUstream stream);
 GPUPOOL_CUDA cuMemFreeAsync(CUdeviceptr pointer, CUstream stream);
 GPUPOOL_CUDA cuMemFreeAsync_ptsz(CUdeviceptr pointer, CUstream stream);
+
+// pools.cc
 GPUPOOL_CUDA cuMemPoolCreate(CUmemoryPool* pool, const MemPoolProps* props);
 GPUPOOL_CUDA cuMemPoolDestroy(CUmemoryPool pool);
 GPUPOOL_CUDA cuMemPoolTrimTo(CUmemoryPool pool, std::size_t keep);
 GPUPOOL_CUDA cuMemPoolSetAttribute(CUmemoryPool pool, Enum attribute, void* value);
 GPUPOOL_CUDA cuMemPoolImportFromShareableHandle(CUmemoryPool* pool, void* handle, Enum type,
                                                 unsigned long long flags);
+GPUPOOL_CUDA cuMemGetDefaultMemPool(CUmemoryPool* pool, MemLocation* location, Enum type);
+GPUPOOL_CUDA cuMemGetMemPool(CUmemoryPool* pool, MemLocation* location, Enum type);
 
 // waits.cc: where a pool gives back what was freed
 GPUPOOL_CUDA cuCtxSynchronize();
+GPUPOOL_CUDA cuCtxSynchronize_v2(CUcontext context);
 GPUPOOL_CUDA cuStreamSynchronize(CUstream stream);
 GPUPOOL_CUDA cuStreamSynchronize_ptsz(CUstream stream);
 GPUPOOL_CUDA cuEventSynchronize(CUevent event);
@@ -84,16 +89,6 @@ GPUPOOL_CUDA cuGraphLaunch(CUgraphExec exec, CUstream stream);
 GPUPOOL_CUDA cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream);
 GPUPOOL_CUDA cuDeviceGraphMemTrim(CUdevice device);
 
-// capture.cc
-GPUPOOL_CUDA cuStreamBeginCapture(CUstream stream);
-GPUPOOL_CUDA cuStreamBeginCapture_ptsz(CUstream stream);
-GPUPOOL_CUDA cuStreamBeginCapture_v2(CUstream stream, Enum mode);
-GPUPOOL_CUDA cuStreamBeginCapture_v2_ptsz(CUstream stream, Enum mode);
-GPUPOOL_CUDA cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode* dependencies,
-                                         const void* edges, std::size_t count, Enum mode);
-GPUPOOL_CUDA cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const CUgraphNode* dependencies,
-                                              const void* edges, std::size_t count, Enum mode);
-
 // contexts.cc
 GPUPOOL_CUDA cuCtxCreate(CUcontext* context, unsigned flags, CUdevice device);
 GPUPOOL_CUDA cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device);
@@ -107,7 +102,10 @@ GPUPOOL_CUDA cuVDPAUCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice de
                                  void* address);
 GPUPOOL_CUDA cuCtxDestroy(CUcontext context);
 GPUPOOL_CUDA cuCtxDestroy_v2(CUcontext context);
+GPUPOOL_CUDA cuCtxAttach(CUcontext* context, unsigned flags);
 GPUPOOL_CUDA cuCtxDetach(CUcontext context);
+
+// primary_contexts.cc
 GPUPOOL_CUDA cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device);
 GPUPOOL_CUDA cuDevicePrimaryCtxRelease(CUdevice device);
 GPUPOOL_CUDA cuDevicePrimaryCtxRelease_v2(CUdevice device);
@@ -134,6 +132,8 @@ GPUPOOL_CUDA cuLibraryUnload(CUlibrary library);
 GPUPOOL_CUDA cuLinkComplete(CUlinkState state, void** cubin, std::size_t* size);
 GPUPOOL_CUDA cuFuncLoad(CUfunction function);
 GPUPOOL_CUDA cuFuncSetAttribute(CUfunction function, Enum attribute, int value);
+
+// context_limits.cc
 GPUPOOL_CUDA cuCtxSetLimit(Enum limit, std::size_t value);
 
 // sizes.cc
