@@ -30,6 +30,11 @@ std::uint64_t bytes_of_format(Enum format) {
   }
 }
 
+// Arrays lie in tiles; these are no smaller.
+constexpr std::uint64_t kRow = 512;
+constexpr std::uint64_t kRows = 16;
+constexpr std::uint64_t kMostBytes = 1ULL << 50U;
+
 std::uint64_t computed(const Array3dDescriptor& descriptor, unsigned levels) {
   std::uint64_t bytes = 0;
   std::uint64_t width = descriptor.width;
@@ -39,7 +44,10 @@ std::uint64_t computed(const Array3dDescriptor& descriptor, unsigned levels) {
   const std::uint64_t element =
       times(bytes_of_format(descriptor.format), std::max(descriptor.num_channels, 1U));
   for (unsigned level = 0; level < std::max(levels, 1U); ++level) {
-    const std::uint64_t size = times(times(times(width, height), depth), element);
+    const std::uint64_t row = times(width, element);
+    const std::uint64_t rows = height > 1 ? (height + kRows - 1) / kRows * kRows : 1;
+    const std::uint64_t size =
+        row > kMostBytes ? ~0ULL : times(times((row + kRow - 1) / kRow * kRow, rows), depth);
     if (__builtin_add_overflow(bytes, size, &bytes)) {
       return ~0ULL;
     }

@@ -11,7 +11,7 @@ bool Reserved::reserve(unsigned position, std::uint64_t bytes) {
   }
   position_ = position;
   bytes_ = bytes;
-  if (pools_may_have_shrunk()) {
+  if (pools_may_have_shrunk(position)) {
     const std::uint64_t limit = session.ledger().limit(position);
     if (bytes > limit || session.ledger().used(position) > limit - bytes) {
       settle_pools(position);

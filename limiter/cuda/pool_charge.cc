@@ -2,6 +2,7 @@
 #include "limiter/cuda/pool_charge.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "limiter/cuda/allocations.h"
@@ -32,8 +33,16 @@ constinit Table<Pool> pools;                   // by number
 constinit Table<std::uint64_t> pool_numbers;   // by handle; 0: nothing is charged for this one
 constinit Table<std::uint64_t> graph_numbers;  // by device + 1
 constinit std::atomic<std::uint64_t> last_pool{0};
-constinit std::atomic<std::uint64_t> pools_freed{0};   // frees that pools may not have given back
-constinit std::atomic<std::uint64_t> pools_waited{0};  // how many of them a wait for the device came after
+
+// By the device's position: frees, and changes of thresholds, that pools may not have acted upon; and how
+// many of them a wait for the device came after.
+constinit std::array<std::atomic<std::uint64_t>, kMaxDevices> pools_freed;
+constinit std::array<std::atomic<std::uint64_t>, kMaxDevices> pools_waited;
+
+bool device_may_have_shrunk(unsigned position) {
+  return pools_freed[position].load(std::memory_order_relaxed) !=
+         pools_waited[position].load(std::memory_order_relaxed);
+}
 
 constexpr int kTries = 64;
 constexpr std::uint64_t kLargestStep = 256ULL << 20U;
@@ -272,8 +281,15 @@ void allocated_from_pool(std::uint64_t number) {
   });
 }
 
+void pool_may_shrink(std::uint64_t number) {
+  Pool pool{};
+  if (pools.get(number, pool) && pool.position < kMaxDevices) {
+    pools_freed[pool.position].fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
 void freed_to_pool(std::uint64_t number) {
-  pools_freed.fetch_add(1, std::memory_order_relaxed);
+  pool_may_shrink(number);
   pools.change(number, false, [](Pool& pool) {
     pool.pointers -= pool.pointers == 0 ? 0 : 1;
     if (!pool.destroyed || pool.pointers != 0) {
@@ -285,15 +301,23 @@ void freed_to_pool(std::uint64_t number) {
   settle_pool(number);
 }
 
-bool pools_may_have_shrunk() {
-  return pools_freed.load(std::memory_order_relaxed) != pools_waited.load(std::memory_order_relaxed);
+bool pools_may_have_shrunk(unsigned position) {
+  if (position < kMaxDevices) {
+    return device_may_have_shrunk(position);
+  }
+  bool any = false;
+  for (unsigned each = 0; each < kMaxDevices; ++each) {
+    any = any || device_may_have_shrunk(each);
+  }
+  return any;
 }
 
-void pools_have_waited(bool for_all) {
-  const std::uint64_t freed = pools_freed.load(std::memory_order_relaxed);
+void pools_have_waited(unsigned position) {
+  const bool one = position < kMaxDevices;
+  const std::uint64_t freed = one ? pools_freed[position].load(std::memory_order_relaxed) : 0;
   settle_pools(kUncharged);
-  if (for_all) {
-    pools_waited.store(freed, std::memory_order_relaxed);
+  if (one) {
+    pools_waited[position].store(freed, std::memory_order_relaxed);
   }
 }
 
@@ -301,8 +325,10 @@ void forget_pools_after_fork() {
   pools.forget_after_fork();
   pool_numbers.forget_after_fork();
   graph_numbers.forget_after_fork();
-  pools_freed.store(0, std::memory_order_relaxed);
-  pools_waited.store(0, std::memory_order_relaxed);
+  for (unsigned position = 0; position < kMaxDevices; ++position) {
+    pools_freed[position].store(0, std::memory_order_relaxed);
+    pools_waited[position].store(0, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace gpupool::limiter

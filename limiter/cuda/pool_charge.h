@@ -64,10 +64,12 @@ void settle_pools(unsigned position);
 void allocated_from_pool(std::uint64_t number);
 void freed_to_pool(std::uint64_t number);
 
-// Whether something was freed that a pool gives back later, at the next wait for the device.
-bool pools_may_have_shrunk();
-// The program has waited for work of the device; `for_all`: for all of it.
-void pools_have_waited(bool for_all);
+// It may give something back at the next wait for the device, without a call of ours.
+void pool_may_shrink(std::uint64_t number);
+// Whether pools of a device, or of any (kUncharged), may have given back something that is still charged.
+bool pools_may_have_shrunk(unsigned position);
+// The program has waited: for all work of the device at this position, or for some work (kUncharged).
+void pools_have_waited(unsigned position);
 
 void forget_pools_after_fork();
 

@@ -57,7 +57,9 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, std::size_t keep) {
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, Enum attribute, void* value) {
   const CUresult result = REAL(cuMemPoolSetAttribute)(pool, attribute, value);
-  if (result == kSuccess) {
+  std::uint64_t number = 0;
+  if (result == kSuccess && find_pool(pool, number) && number != 0) {
+    pool_may_shrink(number);
     settle_handle(pool);
   }
   return result;

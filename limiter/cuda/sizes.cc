@@ -36,7 +36,7 @@ CUresult memory_info(Size* free, Size* total, Call call) {
     return result;
   }
   measure_first_context(device, position);
-  if (pools_may_have_shrunk()) {
+  if (pools_may_have_shrunk(position)) {
     settle_pools(position);
   }
   show_slice(position, free, *total);

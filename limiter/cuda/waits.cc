@@ -8,9 +8,14 @@ namespace gpupool::limiter {
 
 namespace {
 
-CUresult waited(CUresult result, bool for_all) {
-  if (result == kSuccess && pools_may_have_shrunk()) {
-    pools_have_waited(for_all);
+CUresult waited(CUresult result, bool for_device) {
+  if (result == kSuccess && pools_may_have_shrunk(kUncharged)) {
+    CUdevice device = 0;
+    unsigned position = kUncharged;
+    if (for_device) {
+      session.current(device, position);
+    }
+    pools_have_waited(position);
   }
   return result;
 }
@@ -19,7 +24,7 @@ CUresult waited(CUresult result, bool for_all) {
 
 CUresult cuCtxSynchronize() { return waited(REAL(cuCtxSynchronize)(), true); }
 
-CUresult cuCtxSynchronize_v2(CUcontext context) { return waited(REAL(cuCtxSynchronize_v2)(context), true); }
+CUresult cuCtxSynchronize_v2(CUcontext context) { return waited(REAL(cuCtxSynchronize_v2)(context), false); }
 
 CUresult cuStreamSynchronize(CUstream stream) { return waited(REAL(cuStreamSynchronize)(stream), false); }
 
