@@ -140,6 +140,9 @@ bool charge_pool(std::uint64_t number, std::uint64_t read, std::uint64_t bytes, 
       }
       pool.counted = bytes;
     }
+    if (grown != 0 && position < kMaxDevices) {  // by whole steps, of which a wait may give some back
+      pools_freed[position].fetch_add(1, std::memory_order_relaxed);
+    }
     if (reserved != nullptr) {
       // With others inside it is not known whose growth that is.
       more = grown > reserved->bytes() && pool.inside == request;

@@ -22,9 +22,11 @@ CUresult told_pool(CUresult result, const CUmemoryPool* pool, const MemLocation*
   return result;
 }
 
+// It has given back something, and may do so again at the next wait.
 void settle_handle(CUmemoryPool pool) {
   std::uint64_t number = 0;
   if (find_pool(pool, number) && number != 0) {
+    pool_may_shrink(number);
     settle_pool(number);
   }
 }
@@ -57,9 +59,7 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, std::size_t keep) {
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, Enum attribute, void* value) {
   const CUresult result = REAL(cuMemPoolSetAttribute)(pool, attribute, value);
-  std::uint64_t number = 0;
-  if (result == kSuccess && find_pool(pool, number) && number != 0) {
-    pool_may_shrink(number);
+  if (result == kSuccess) {
     settle_handle(pool);
   }
   return result;

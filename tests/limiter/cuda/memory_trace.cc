@@ -167,7 +167,7 @@ class Trace {
   }
 
   void physical() {
-    const std::size_t kind = below(handles_.size() + mapped_.size() > 20 ? 4 : 7);
+    const std::size_t kind = below(handles_.size() + mapped_.size() > 20 ? 2 : 7);
     if (kind == 0 && !handles_.empty()) return release(below(handles_.size()));
     if (kind == 1 && !mapped_.empty()) return unmap(below(mapped_.size()));
     CUmemGenericAllocationHandle handle = 0;
