@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import unittest
 import zlib
+from typing import Sequence
 
 from tests.limiter.container import Container, scratch, test_library, test_program
 
@@ -14,11 +15,11 @@ STANDIN = test_library("standin")
 CONTEXT = 64  # MiB that a context of the stand-in takes
 
 
-def limits_file(*mib: int | None, wait: int = 0) -> str:
+def limits_file(*mib: int | None, wait: int = 0, uuids: Sequence[str] = UUIDS) -> str:
     """For the stand-in's devices, in its order; None: no limit."""
     text = "gpupool-limits 1\n"
     for number, limit in enumerate(mib):
-        text += f"device {number} {UUIDS[number]} {'-' if limit is None else limit} - 0\n"
+        text += f"device {number} {uuids[number]} {'-' if limit is None else limit} - 0\n"
     text += f"wait {wait}\n" if wait else ""
     text += f"context {CONTEXT}\n"
     return text + f"crc32 {zlib.crc32(text.encode()):08x}\n"

@@ -2,6 +2,7 @@
 #include "tests/limiter/cuda/standin.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ std::atomic<std::uint64_t>* shared_counters() {
 }
 
 void give_back_at_exit() {
+  if (world().forked) return;
   for (int device = 0; device < kDevices; ++device) shared_counters()[device] -= world().held[device];
 }
 
@@ -40,6 +42,7 @@ std::uint64_t capacity() {
 World& world() {
   static auto* const one = [] {
     std::atexit(give_back_at_exit);
+    pthread_atfork(nullptr, nullptr, [] { world().forked = true; });
     return new World;
   }();
   return *one;

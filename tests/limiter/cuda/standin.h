@@ -86,6 +86,7 @@ struct Exec {
 // All of it; `mutex` is held by every call.
 struct World {
   std::recursive_mutex mutex;
+  bool forked = false;                                  // in a child nothing works
   std::map<std::string, std::pair<int, int>> failures;  // good calls before it, result
   std::uint64_t held[kDevices] = {};
   std::uint64_t next_address = 1ULL << 40U;
@@ -119,6 +120,7 @@ template <typename Body>
 CUresult call(const char* name, Body body) {
   World& w = world();
   const std::lock_guard lock(w.mutex);
+  if (w.forked) return kNotInitialized;
   const auto failure = w.failures.find(name);
   if (failure != w.failures.end() && failure->second.first-- == 0) {
     const int result = failure->second.second;
