@@ -23,7 +23,8 @@ def read_list(path: Path) -> list[str]:
 
 def wrapped() -> set[str]:
     """Functions that the limiter defines itself."""
-    return set(read_list(PROXY / "wrapped.txt"))
+    whole = (ROOT / "limiter" / "cuda" / "CMakeLists.txt").exists()
+    return set(read_list(PROXY / ("wrapped.txt" if whole else "wrapped_alone.txt")))
 
 
 def replay(driver: int) -> str:
