@@ -22,12 +22,17 @@ class Region(unittest.TestCase):
 
     def test_kills(self) -> None:
         """32 processes, each killed at a named point: nothing over the limit, nothing left charged, nobody stuck."""
-        kills = os.environ.get("REGION_KILLS", "1000")
+        kills = os.environ.get("REGION_KILLS", "400")
         code, output = run("region-kills", kills, os.environ.get("REGION_SEED", "1"), limit=120 + int(kills) / 10)
         self.assertEqual(code, 0, output)
         if int(kills) >= 2000:
             met = [line.split()[0] for line in output.splitlines() if " killed " in line]
             self.assertNotIn("0", met, "a point at which no process was killed")
+
+    def test_requests_take_turns(self) -> None:
+        """Of requests of which one fits, one is granted, whichever comes in between: the region's lock is taken."""
+        code, output = run("region-turns", "20")
+        self.assertEqual(code, 0, output)
 
     def test_requests_that_fit_are_granted(self) -> None:
         """Also when they come at once, and when the bytes of killed processes must go first."""

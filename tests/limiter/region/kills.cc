@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // region-kills COUNT SEED [PROCESSES]: processes that share a region reserve, commit and release, and each
 // ends itself with SIGKILL at a named point of the ledger, or between two calls; another takes its place.
-// Exit code 0 if the living never had more than the limit, nothing stays charged, and nobody waits for ever.
+// Exit code 0 if the living never had more than the limit, one at a time adds, nothing stays charged, and
+// nobody waits for ever.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,7 +52,9 @@ constexpr std::array<const char*, 20> kPoints = {"attach.locked",
 // Of all processes.
 struct Counters {
   std::atomic<std::uint64_t> kills[kPoints.size() + 1];  // the last: between two calls
-  std::atomic<std::uint64_t> granted, refused, over_limit, bad_states;
+  std::atomic<std::uint64_t> granted, refused, over_limit, two_owners, bad_states;
+  // The process between having added up and having added: nobody else may be there.
+  std::atomic<pid_t> adding;
   std::atomic<bool> end;
 };
 
@@ -62,7 +65,17 @@ std::size_t point_to_die_at = kPoints.size();
 unsigned visits_left = 0;
 std::uint32_t steps = 0;
 
+void begin_adding() {
+  if (counters->adding.exchange(::getpid()) != 0) counters->two_owners.fetch_add(1);
+}
+
+void end_adding() {
+  pid_t me = ::getpid();
+  counters->adding.compare_exchange_strong(me, 0);
+}
+
 [[noreturn]] void die() {
+  end_adding();
   counters->kills[point_to_die_at].fetch_add(1);
   ::kill(::getpid(), SIGKILL);
   for (;;) ::pause();
@@ -193,13 +206,14 @@ class Fuzz {
     }
     std::printf("%8lu killed between calls\n", counters->kills[kPoints.size()].load());
     const std::uint64_t over = counters->over_limit;
+    const std::uint64_t two = counters->two_owners;
     const std::uint64_t bad = counters->bad_states;
     std::printf(
-        "kills=%lu granted=%lu refused=%lu over_limit=%lu left_over=%lu stuck=%d crashed=%lu "
+        "kills=%lu granted=%lu refused=%lu over_limit=%lu two_owners=%lu left_over=%lu stuck=%d crashed=%lu "
         "bad_states=%lu\n",
-        killed_, counters->granted.load(), counters->refused.load(), over, left, stuck_ ? 1 : 0, crashed_,
-        bad);
-    return over == 0 && left == 0 && !stuck_ && crashed_ == 0 && bad == 0 ? 0 : 1;
+        killed_, counters->granted.load(), counters->refused.load(), over, two, left, stuck_ ? 1 : 0,
+        crashed_, bad);
+    return over == 0 && two == 0 && left == 0 && !stuck_ && crashed_ == 0 && bad == 0 ? 0 : 1;
   }
 
   Shadow shadow_;
@@ -219,9 +233,11 @@ class Fuzz {
 
 extern "C" void gpupool_kill_point(const char* name) {
   using namespace gpupool::limiter::testing;
+  if (std::strcmp(name, "reserve.summed") == 0) begin_adding();
+  if (std::strcmp(name, "reserve.added") == 0) end_adding();
   // Others come in between, also where the time is too short for that to happen by itself.
   steps = steps * 1'664'525 + 1'013'904'223 + static_cast<std::uint32_t>(::getpid());
-  if (steps >> 28U == 0) ::usleep(std::strcmp(name, "reserve.summed") == 0 ? 1000 : 20);
+  if (steps >> 28U == 0) ::usleep(20);
   if (visits_left == 0 || point_to_die_at >= kPoints.size() ||
       std::strcmp(kPoints[point_to_die_at], name) != 0)
     return;
