@@ -41,9 +41,11 @@ bench-smoke: build
 	@cmake --build --preset release --target bench
 	@bench/run --smoke
 
-conformance: build ## compare the limiter with driver packages: DRIVERS="FILE..." (Debian's), RUNTIMES="FILE..."; needs no GPU
-	@cmake --build --preset release --target ask-driver find-driver
-	@tests/limiter/conformance $(if $(DRIVERS),--drivers $(DRIVERS)) $(if $(RUNTIMES),--runtimes $(RUNTIMES))
+conformance: ## compare the limiter with driver libraries: DRIVERS="FOLDER..." with libcuda.so.* and libnvidia-ml.so.*; needs no GPU
+	@tests/limiter/conformance --list $(DRIVERS)
+	@$(MAKE) --no-print-directory build
+	@cmake --build --preset release --target ask-driver
+	@tests/limiter/conformance $(DRIVERS)
 
 soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; SEED=s
 	@cmake --build --preset release --target gpupool-operator-faults region-kills

@@ -15,6 +15,7 @@ from typing import Iterable, NamedTuple
 DATA = Path(__file__).resolve().parent / "drivers"
 DRIVERS = (470, 525, 535, 550, 555)  # asked, in this order
 NVML_DRIVERS = (470, 535, 550, 555)
+VERSIONS = {470: "470.256.02", 525: "525.147.05", 535: "535.261.03", 550: "550.163.01", 555: "555.58.02"}
 SUCCESS, NOT_FOUND = 0, 500
 FOUND, UNKNOWN, NEEDS_NEWER = 0, 1, 2  # what cuGetProcAddress_v2 says beside
 NO_STATUS = 9  # ask-driver: the driver said nothing

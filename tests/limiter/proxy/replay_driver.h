@@ -10,5 +10,5 @@ struct ReplayRule {
   bool per_thread;
   void* function;
 };
-extern const ReplayRule replay_rules[];
-extern const unsigned replay_rule_count;
+extern const ReplayRule replay_rules[] __attribute__((visibility("hidden")));
+extern const unsigned replay_rule_count __attribute__((visibility("hidden")));
