@@ -47,9 +47,9 @@ conformance: ## compare the limiter with driver libraries: DRIVERS="FOLDER..." w
 	@cmake --build --preset release --target ask-driver
 	@tests/limiter/conformance $(DRIVERS)
 
-soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; SEED=s
-	@cmake --build --preset release --target gpupool-operator-faults region-kills
-	@build/bin/limiter-tests/region-kills 10000 $(or $(SEED),1)
+soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; 10,000 kills of users of a region; SEED=s
+	@cmake --build --preset release --target gpupool-operator-faults region-kills region-turns region-fits region-damage
+	@REGION_KILLS=10000 REGION_TIMES=10 REGION_SEED=$(or $(SEED),1) tests/limiter/run test_region
 	@FETCH_KILLS=100 tests/data/run test_fetch_kills
 	@tests/faults/run --soak --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES))
 
