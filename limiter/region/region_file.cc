@@ -77,7 +77,7 @@ void initialise(Region& region, std::span<const RegionDevice> devices) {
     DeviceRecord& record = region.devices[i];
     const std::size_t length = std::min(devices[i].uuid.size(), sizeof(record.uuid) - 1);
     std::memset(record.uuid, 0, sizeof(record.uuid));
-    std::memcpy(record.uuid, devices[i].uuid.data(), length);
+    if (length > 0) std::memcpy(record.uuid, devices[i].uuid.data(), length);  // an empty one has no data
     record.limit.store(devices[i].limit_bytes, std::memory_order_relaxed);
   }
   std::atomic_thread_fence(std::memory_order_release);
