@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// say-memory: prints for each device what NVML says of it: UUID, then total, free and used, once as
-// nvmlDeviceGetMemoryInfo and once, with `reserved` at the end, as nvmlDeviceGetMemoryInfo_v2 says; then what
-// the latter returns for an unknown version.
+#include "tests/limiter/nvml/say_memory.h"
+
 #include <dlfcn.h>
 
 #include <array>
@@ -17,7 +16,7 @@ Function* find(void* library, const char* name) {
 
 }  // namespace
 
-int main() {
+int say_memory() {
   struct Memory {
     std::uint64_t total, free, used;
   };
@@ -48,4 +47,6 @@ int main() {
               << memory.used << ' ' << newer_result << ' ' << newer.total << ' ' << newer.free << ' '
               << newer.used << ' ' << newer.reserved << ' ' << get_newer(device, &unknown) << '\n';
   }
+  std::cout.flush();
+  return 0;
 }

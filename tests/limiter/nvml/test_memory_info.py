@@ -34,11 +34,11 @@ class MemoryInfo(unittest.TestCase):
             {"uuid": uuid, "model": "Test", "memoryMiB": PHYSICAL, "computeCapability": "9.0", "usedMiB": used}
             for uuid in UUIDS]}), encoding="utf-8")
 
-    def say(self, *use: str, container: Container | None = None) -> dict[str, list[str]]:
+    def say(self, *use: str, container: Container | None = None, program: str = "") -> dict[str, list[str]]:
         """{UUID: what is printed after it} while the container uses this."""
         command = [test_program("use-slice"), *use, "--"] if use else []
         container = container or Container(files={"/etc/gpupool/limits": self.limits})
-        output = container.output(*command, test_program("say-memory"), env=self.env)
+        output = container.output(*command, program or test_program("say-memory"), env=self.env)
         return {line.split()[0]: line.split()[1:] for line in output.splitlines()}
 
     def sizes(self, total: int, free: int, used: int) -> list[str]:
@@ -57,6 +57,10 @@ class MemoryInfo(unittest.TestCase):
         self.assertEqual(said[UUIDS[1]], self.sizes(8192, 5120, 3072))
         for uuid in (UUIDS[0], UUIDS[2]):
             self.assertEqual(said[uuid], self.sizes(PHYSICAL, PHYSICAL - 1000, 1000))
+
+    def test_of_the_process_itself(self) -> None:
+        """What it uses itself counts, and it keeps its slot: NVML's part reads the region by a descriptor of its own."""
+        self.assertEqual(self.say("3072", program="itself"), self.say("3072"))
 
     def test_dead_processes_use_nothing(self) -> None:
         self.assertEqual(self.say("dead")[UUIDS[1]], self.sizes(8192, 8192, 0))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // use-slice USED_MIB... -- PROGRAM [ARGUMENT...]: makes the region for the limits file of this container,
 // uses so much of each device in the process's own slot, and runs a program meanwhile. A USED_MIB of "dead"
-// leaves 1 GiB in the slot of a process that ended. Its code is the program's.
+// leaves 1 GiB in the slot of a process that ended. Its code is the program's. A PROGRAM of "itself" is
+// say-memory in this process.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "limiter/limits/paths.h"
 #include "limiter/region/ledger.h"
 #include "limiter/region/region_file.h"
+#include "tests/limiter/nvml/say_memory.h"
 
 namespace {
 
@@ -64,6 +66,7 @@ int main(int argc, char** argv) {
   for (int i = next; i < argc && std::string_view(argv[i]) != "--"; next = ++i) {
     use(static_cast<unsigned>(i - 1), std::stoull(argv[i]) * kMib);
   }
+  if (next + 1 < argc && std::string_view(argv[next + 1]) == "itself") return say_memory();
   pid_t child = 0;
   if (next + 1 >= argc ||
       posix_spawnp(&child, argv[next + 1], nullptr, nullptr, &argv[next + 1], environ) != 0) {
