@@ -44,7 +44,8 @@ AddressSpace::Piece AddressSpace::piece(std::uint64_t address, std::uint64_t byt
   }
   const std::uint64_t inside = address - begin;
   const std::uint64_t length = std::min(bytes, range->size - inside);
-  if (range->source == Source::kManaged || range->source == Source::kHost || range->source == Source::kRegistered) {
+  if (range->source == Source::kManaged || range->source == Source::kHost ||
+      range->source == Source::kRegistered) {
     return {reinterpret_cast<std::byte*>(address), length};
   }
   if (!range->accessible || range->backing == nullptr) return {nullptr, 0};
@@ -74,7 +75,8 @@ Result AddressSpace::fill(std::uint64_t to, std::uint64_t pattern, unsigned widt
     if (width == 1) {
       std::memset(out.data, static_cast<int>(pattern & 0xFFU), out.bytes);
     } else {
-      for (std::uint64_t i = 0; i + width <= out.bytes; i += width) std::memcpy(out.data + i, &pattern, width);
+      for (std::uint64_t i = 0; i + width <= out.bytes; i += width)
+        std::memcpy(out.data + i, &pattern, width);
     }
     to += out.bytes;
     left -= out.bytes;

@@ -22,17 +22,17 @@ struct Range {
   Source source = Source::kAllocated;
   Device* device = nullptr;
   Context* context = nullptr;  // that owns it; null: none does
-  std::shared_ptr<Backing> backing;
-  std::uint64_t offset = 0;     // in the backing
-  std::uint64_t charged = 0;    // bytes of the device, for those that have their own
+  std::shared_ptr<Backing> backing{};
+  std::uint64_t offset = 0;   // in the backing
+  std::uint64_t charged = 0;  // bytes of the device, for those that have their own
   bool accessible = true;
-  std::shared_ptr<Physical> physical;  // of a mapping
+  std::shared_ptr<Physical> physical{};  // of a mapping
   Pool* pool = nullptr;
-  std::uint64_t shared = 0;     // number in the state file, of memory from elsewhere
+  std::uint64_t shared = 0;  // number in the state file, of memory from elsewhere
 };
 
-// Where device pointers lead. Host pointers are valid device pointers too, as the driver has it: what is not in the map is
-// host memory. Not thread-safe.
+// Where device pointers lead. Host pointers are valid device pointers too, as the driver has it: what is not
+// in the map is host memory. Not thread-safe.
 class AddressSpace {
  public:
   Range& add(std::uint64_t address, Range range) { return ranges_[address] = std::move(range); }

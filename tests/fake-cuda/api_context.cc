@@ -183,7 +183,8 @@ CUDA_FUNCTION(cuCtxPopCurrent_v2)(Context** out) {
 }
 
 CUDA_FUNCTION(cuCtxGetDevice)(Ordinal* out) {
-  return call_in_context(__func__, [&](Driver&, Context& context) { return put(out, context.device->ordinal); });
+  return call_in_context(__func__,
+                         [&](Driver&, Context& context) { return put(out, context.device->ordinal); });
 }
 CUDA_FUNCTION(cuCtxGetDevice_v2)(Ordinal* out, Context* context) {
   return call(__func__, [&](Driver& d) {

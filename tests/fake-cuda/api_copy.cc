@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/fake-cuda/call.h"
 
-// The driver's functions that move and fill memory. Everything is done when they return, also the asynchronous ones.
+// The driver's functions that move and fill memory. Everything is done when they return, also the
+// asynchronous ones.
 using namespace gpupool::fake_cuda;
 
 namespace {
@@ -30,7 +31,9 @@ Result fill_rows(const char* name, Pointer to, std::size_t pitch, std::uint64_t 
 
 }  // namespace
 
-CUDA_FUNCTION(cuMemcpy)(Pointer to, Pointer from, std::size_t bytes) { return copy(__func__, to, from, bytes); }
+CUDA_FUNCTION(cuMemcpy)(Pointer to, Pointer from, std::size_t bytes) {
+  return copy(__func__, to, from, bytes);
+}
 CUDA_FUNCTION(cuMemcpyAsync)(Pointer to, Pointer from, std::size_t bytes, Stream*) {
   return copy(__func__, to, from, bytes);
 }

@@ -41,16 +41,16 @@ int attribute_of(const Device& device, int attribute) {
       return 1980000;
     case 14:  // TEXTURE_ALIGNMENT
       return 512;
-    case 15:  // GPU_OVERLAP
-    case 19:  // CAN_MAP_HOST_MEMORY
-    case 31:  // CONCURRENT_KERNELS
-    case 41:  // UNIFIED_ADDRESSING
-    case 78:  // STREAM_PRIORITIES_SUPPORTED
-    case 79:  // GLOBAL_L1_CACHE_SUPPORTED
-    case 83:  // MANAGED_MEMORY
-    case 89:  // CONCURRENT_MANAGED_ACCESS
-    case 90:  // COMPUTE_PREEMPTION_SUPPORTED
-    case 95:  // COOPERATIVE_LAUNCH
+    case 15:   // GPU_OVERLAP
+    case 19:   // CAN_MAP_HOST_MEMORY
+    case 31:   // CONCURRENT_KERNELS
+    case 41:   // UNIFIED_ADDRESSING
+    case 78:   // STREAM_PRIORITIES_SUPPORTED
+    case 79:   // GLOBAL_L1_CACHE_SUPPORTED
+    case 83:   // MANAGED_MEMORY
+    case 89:   // CONCURRENT_MANAGED_ACCESS
+    case 90:   // COMPUTE_PREEMPTION_SUPPORTED
+    case 95:   // COOPERATIVE_LAUNCH
     case 102:  // VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
     case 103:  // HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED
     case 115:  // MEMORY_POOLS_SUPPORTED
@@ -129,7 +129,8 @@ CUDA_FUNCTION(cuDeviceGetCount)(int* count) {
 }
 
 CUDA_FUNCTION(cuDeviceGet)(Ordinal* out, int ordinal) {
-  return call_for_device(__func__, ordinal, [&](Driver&, Device& device) { return put(out, device.ordinal); });
+  return call_for_device(__func__, ordinal,
+                         [&](Driver&, Device& device) { return put(out, device.ordinal); });
 }
 
 CUDA_FUNCTION(cuDeviceGetName)(char* out, int length, Ordinal ordinal) {

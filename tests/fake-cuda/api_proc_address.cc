@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstring>
 
 #include "tests/fake-cuda/call.h"
@@ -14,29 +13,29 @@ constexpr int kSymbolFound = 0;
 constexpr int kSymbolNotFound = 1;
 constexpr int kSymbolNeedsNewer = 2;
 constexpr std::uint64_t kPerThreadStream = 2;
-constexpr std::uint64_t kKnownFlags = 3;
+
+struct Found {
+  void* function = nullptr;
+  int status = kSymbolNotFound;
+};
 
 // The newest form of a function that `version` of CUDA knew, as the driver of this machine has it.
-Result find(const char* symbol, void** out, int version, std::uint64_t flags, int* status) {
-  if (symbol == nullptr || out == nullptr) return Result::kInvalidValue;
-  *out = nullptr;
-  int answer = kSymbolNotFound;
-  const int newest = driver().cuda_version();
+Found find(const char* symbol, int version, std::uint64_t flags) {
+  Found found;
+  const int driver_branch = driver().branch();
+  const bool per_thread = (flags & kPerThreadStream) != 0;
   for (unsigned i = 0; i < kProcCount; ++i) {
     const ProcEntry& entry = kProcTable[i];
-    const bool per_thread = (flags & kPerThreadStream) != 0;
-    if (std::strcmp(entry.name, symbol) != 0 || entry.version > newest) continue;
+    if (std::strcmp(entry.name, symbol) != 0 || entry.driver > driver_branch) continue;
     if (!(per_thread ? entry.per_thread : entry.legacy)) continue;
-    if (entry.version > version) {
-      if (answer != kSymbolFound) answer = kSymbolNeedsNewer;
-      continue;
+    if (entry.version <= version) {
+      found = {.function = entry.function,
+               .status = kSymbolFound};  // entries of a name are in the order of versions
+    } else if (found.status == kSymbolNotFound) {
+      found.status = kSymbolNeedsNewer;
     }
-    answer = kSymbolFound;
-    *out = entry.function;  // entries of a name are in the order of versions
   }
-  if (status != nullptr) *status = answer;
-  if (flags > kKnownFlags) return Result::kInvalidValue;
-  return Result::kSuccess;
+  return found;
 }
 
 }  // namespace
@@ -45,13 +44,21 @@ CUDA_FUNCTION(cuGetProcAddress_v2)
 (const char* symbol, void** out, int version, std::uint64_t flags, int* status) {
   Driver& d = driver();
   const std::lock_guard lock(d.mutex);
-  return find(symbol, out, version, flags, status);
+  if (symbol == nullptr || out == nullptr) return Result::kInvalidValue;
+  if (const auto failure = d.failures().next(__func__)) return *failure;
+  const Found found = find(symbol, version, flags);
+  *out = found.function;
+  if (status != nullptr) *status = found.status;
+  return Result::kSuccess;
 }
 
 CUDA_FUNCTION(cuGetProcAddress)(const char* symbol, void** out, int version, std::uint64_t flags) {
   Driver& d = driver();
   const std::lock_guard lock(d.mutex);
-  const Result code = find(symbol, out, version, flags, nullptr);
-  if (code != Result::kSuccess) return code;
-  return *out != nullptr ? Result::kSuccess : Result::kNotFound;
+  if (symbol == nullptr || out == nullptr) return Result::kInvalidValue;
+  if (const auto failure = d.failures().next(__func__)) return *failure;
+  const Found found = find(symbol, version, flags);
+  if (found.function == nullptr) return Result::kNotFound;  // and the pointer stays as it was
+  *out = found.function;
+  return Result::kSuccess;
 }

@@ -72,8 +72,7 @@ void release_addresses(std::uint64_t address, std::uint64_t bytes) {
 }
 
 std::uint64_t map_host_memory(std::uint64_t bytes) {
-  return reinterpret_cast<std::uint64_t>(
-      map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+  return reinterpret_cast<std::uint64_t>(map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
 }
 
 }  // namespace gpupool::fake_cuda

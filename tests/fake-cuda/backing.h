@@ -31,8 +31,8 @@ class Backing {
   std::byte* data_ = nullptr;
 };
 
-// Address space of the device: host addresses that nothing else uses and that fault when the host touches them. A multiple
-// of `alignment`, below 2 GiB if `low`; 0: there is none.
+// Address space of the device: host addresses that nothing else uses and that fault when the host touches
+// them. A multiple of `alignment`, below 2 GiB if `low`; 0: there is none.
 std::uint64_t reserve_addresses(std::uint64_t bytes, std::uint64_t alignment, bool low = false);
 void release_addresses(std::uint64_t address, std::uint64_t bytes);
 // The same that the host can read and write.

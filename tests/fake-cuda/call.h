@@ -5,13 +5,15 @@
 
 #include "tests/fake-cuda/driver.h"
 
-// Begins the definition of an exported function. The build looks for this word to know which names the fake defines.
-#define CUDA_FUNCTION(name) extern "C" __attribute__((visibility("default"))) ::gpupool::fake_cuda::Result name
+// Begins the definition of an exported function. The build looks for this word to know which names the fake
+// defines.
+#define CUDA_FUNCTION(name) \
+  extern "C" __attribute__((visibility("default"))) ::gpupool::fake_cuda::Result name
 
 namespace gpupool::fake_cuda {
 
-// Runs `body(driver)` under the driver's lock if it is initialised and no failure is to be injected. `name` is the
-// exported function's.
+// Runs `body(driver)` under the driver's lock if it is initialised and no failure is to be injected. `name`
+// is the exported function's.
 template <class Body>
 Result call(const char* name, Body body) {
   Driver& d = driver();

@@ -22,7 +22,8 @@ constexpr std::uint64_t kMebibyte = 1ULL << 20U;
 // The GPUs that CUDA_VISIBLE_DEVICES names, in its order; it ends at the first word that names none.
 std::vector<const fake_nvml::Gpu*> visible_gpus(const std::vector<fake_nvml::Gpu>& gpus) {
   std::vector<const fake_nvml::Gpu*> found;
-  const char* variable = std::getenv("CUDA_VISIBLE_DEVICES");  // NOLINT(concurrency-mt-unsafe): as the driver does
+  const char* variable =
+      std::getenv("CUDA_VISIBLE_DEVICES");  // NOLINT(concurrency-mt-unsafe): as the driver does
   if (variable == nullptr) {
     for (const auto& gpu : gpus) found.push_back(&gpu);
     return found;
@@ -71,6 +72,8 @@ Driver::Driver() {
                    driver().state_.forget();
                  });
 }
+
+int Driver::branch() { return std::atoi(control_.read().driver_version.c_str()); }  // NOLINT(cert-err34-c)
 
 Result Driver::init() {
   if (forked_) return Result::kNotInitialized;

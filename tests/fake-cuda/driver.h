@@ -42,7 +42,7 @@ struct Context {
   Device* device = nullptr;
   unsigned int flags = 0;
   bool primary = false;
-  unsigned int uses = 1;  // of cuCtxAttach
+  unsigned int uses = 1;      // of cuCtxAttach
   std::uint64_t charged = 0;  // context, stacks and heap, but not its modules
   std::size_t limits[kLimits] = {1024, 1U << 20U, 8U << 20U, 0, 2, 2048, 128, 0};
   std::set<Module*> modules;
@@ -58,6 +58,7 @@ class Driver {
   bool initialised() const { return initialised_; }
   bool forked() const { return forked_; }
   int cuda_version() { return control_.read().cuda_version; }
+  int branch();  // of the driver: 550 of 550.54.15
   std::vector<std::unique_ptr<Device>>& devices() { return devices_; }
   Device* device(Ordinal ordinal);
   Failures& failures() { return failures_; }
@@ -66,7 +67,9 @@ class Driver {
 
   // Takes bytes of the device, or says that there are none.
   bool charge(Device& device, Kind kind, std::uint64_t bytes);
-  void discharge(Device& device, Kind kind, std::uint64_t bytes) { state_.discharge(device.state, kind, bytes); }
+  void discharge(Device& device, Kind kind, std::uint64_t bytes) {
+    state_.discharge(device.state, kind, bytes);
+  }
   std::uint64_t capacity(const Device& device);
   std::uint64_t free_bytes(const Device& device);
 

@@ -10,9 +10,9 @@
 
 namespace gpupool::fake_cuda {
 
-// Failures to inject: the file that GPUPOOL_FAKE_CUDA_FAIL names has lines "NAME COUNT CODE [SKIP]". The next COUNT calls
-// of the exported function NAME by this process, after SKIP good ones, return CODE and do nothing. The file is read again
-// when it changes, and counting begins anew. Not thread-safe.
+// Failures to inject: the file that GPUPOOL_FAKE_CUDA_FAIL names has lines "NAME COUNT CODE [SKIP]". The next
+// COUNT calls of the exported function NAME by this process, after SKIP good ones, return CODE and do
+// nothing. The file is read again when it changes, and counting begins anew. Not thread-safe.
 class Failures {
  public:
   Failures();

@@ -26,5 +26,7 @@ struct Module {
 // Takes the bytes of the module's code; null: out of memory.
 Module* load_module(Driver& driver, Context& context);
 void unload_module(Driver& driver, Module* module);
+bool is_module(const Context& context, const Module* module);
+Function* function_of(Module& module, const std::string& name);
 
 }  // namespace gpupool::fake_cuda

@@ -9,7 +9,8 @@
 
 namespace gpupool::fake_cuda {
 
-// Where a context puts small allocations: several share a block of 2 MiB, which is given back with the last of them.
+// Where a context puts small allocations: several share a block of 2 MiB, which is given back with the last
+// of them.
 class SmallBlocks {
  public:
   static constexpr std::uint64_t kLargest = 1ULL << 20U;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/fake-cuda/state.h"
+#include "tests/fake-cuda/state_lock.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -16,20 +16,6 @@ namespace {
 
 constexpr std::uint64_t kStateMagic = 0x6c6c696645617563;
 constexpr std::uint64_t kStateLayout = 1;
-// Locks are on bytes behind the end of the file. The second kind, an ordinary record lock, tells readers in other PID
-// namespaces which process it is.
-constexpr off_t kTableLock = 1LL << 40;
-constexpr off_t kSlotLocks = 1LL << 41;
-constexpr off_t kPidLocks = 1LL << 42;
-
-struct flock byte_lock(short type, off_t at) {
-  struct flock lock{};
-  lock.l_type = type;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = at;
-  lock.l_len = 1;
-  return lock;
-}
 
 std::uint64_t own_pid_namespace() {
   struct stat now{};
@@ -49,23 +35,6 @@ int open_file(const std::string& path, bool create) {
 
 }  // namespace
 
-// Keeps all other processes from changing who holds what.
-class StateFile::Lock {
- public:
-  explicit Lock(const StateFile& state) : state_(state) { set(F_WRLCK); }
-  ~Lock() { set(F_UNLCK); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  void set(short type) const {
-    struct flock lock = byte_lock(type, kTableLock);
-    while (fcntl(state_.file_, F_OFD_SETLKW, &lock) != 0 && errno == EINTR) {
-    }
-  }
-  const StateFile& state_;
-};
-
 StateFile::~StateFile() {
   if (state_ != nullptr) munmap(state_, sizeof(State));
   if (file_ >= 0) close(file_);
@@ -83,8 +52,10 @@ bool StateFile::open(const std::string& path, bool create) {
   if (path.empty()) return false;
   file_ = open_file(path, create);
   if (file_ < 0) return false;
-  // The mapping has an open file description of its own: a child inherits mappings, and would keep our locks with it.
-  const int mapped = ::open(path.c_str(), create ? O_RDWR | O_CLOEXEC : O_RDONLY | O_CLOEXEC);  // NOLINT
+  // The mapping has an open file description of its own: a child inherits mappings, and would keep our locks
+  // with it. A reader has no locks, and closing a descriptor would take those of a writer in the same
+  // process.
+  const int mapped = create ? ::open(path.c_str(), O_RDWR | O_CLOEXEC) : file_;  // NOLINT
   struct stat now{};
   bool good = mapped >= 0 && fstat(mapped, &now) == 0;
   if (good && create) {
@@ -92,9 +63,10 @@ bool StateFile::open(const std::string& path, bool create) {
     good = fstat(mapped, &now) == 0 && (now.st_size != 0 || ftruncate(mapped, sizeof(State)) == 0);
   }
   good = good && fstat(mapped, &now) == 0 && static_cast<std::size_t>(now.st_size) == sizeof(State);
-  void* const at = good ? mmap(nullptr, sizeof(State), create ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, mapped, 0)
-                        : MAP_FAILED;
-  if (mapped >= 0) close(mapped);
+  void* const at =
+      good ? mmap(nullptr, sizeof(State), create ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, mapped, 0)
+           : MAP_FAILED;
+  if (mapped >= 0 && mapped != file_) close(mapped);
   if (at != MAP_FAILED) {
     state_ = static_cast<State*>(at);
     if (create) {
@@ -197,7 +169,8 @@ bool StateFile::alive(unsigned slot) const {
 }
 
 bool StateFile::alive(const Holder& holder) const {
-  return holder.references > 0 && state_->slots[holder.slot].incarnation == holder.incarnation && alive(holder.slot);
+  return holder.references > 0 && state_->slots[holder.slot].incarnation == holder.incarnation &&
+         alive(holder.slot);
 }
 
 // With the lock: forgets what dead processes held.

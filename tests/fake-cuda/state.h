@@ -8,16 +8,17 @@
 
 namespace gpupool::fake_cuda {
 
-// The state file: what each process holds of each GPU of the pretended machine. It stands for the hardware, so it is the
-// truth that a limiter is compared with. A process owns a slot for as long as it lives: it holds an open-file-description
-// lock on it, which the kernel gives back at its end.
+// The state file: what each process holds of each GPU of the pretended machine. It stands for the hardware,
+// so it is the truth that a limiter is compared with. A process owns a slot for as long as it lives: it holds
+// an open-file-description lock on it, which the kernel gives back at its end.
 
 inline constexpr unsigned kMaxDevices = 16;
 inline constexpr unsigned kMaxSlots = 1024;
 inline constexpr unsigned kMaxShared = 512;
 inline constexpr unsigned kMaxHolders = 8;
 
-// What bytes are for. Managed memory is pageable: it takes nothing of the GPU and counts for no process in NVML.
+// What bytes are for. Managed memory is pageable: it takes nothing of the GPU and counts for no process in
+// NVML.
 enum class Kind : unsigned { kMemory, kContext, kManaged };
 inline constexpr unsigned kKinds = 3;
 
@@ -66,7 +67,8 @@ class StateFile {
   StateFile(const StateFile&) = delete;
   StateFile& operator=(const StateFile&) = delete;
 
-  // The file that the environment names: GPUPOOL_FAKE_CUDA_STATE, or GPUPOOL_FAKE_NVML with ".cuda" behind it.
+  // The file that the environment names: GPUPOOL_FAKE_CUDA_STATE, or GPUPOOL_FAKE_NVML with ".cuda" behind
+  // it.
   static std::string default_path();
 
   // Maps the file; `create` makes it if need be. False: it cannot be had (errno says why).
@@ -80,7 +82,8 @@ class StateFile {
   // The position of a GPU or MIG device in the file; -1: not there (and not to be made).
   int device(const std::string& uuid, bool create);
 
-  // Adds bytes to this process's slot if the device has room for them: `capacity` is what all processes may hold.
+  // Adds bytes to this process's slot if the device has room for them: `capacity` is what all processes may
+  // hold.
   bool charge(unsigned device, Kind kind, std::uint64_t bytes, std::uint64_t capacity);
   void discharge(unsigned device, Kind kind, std::uint64_t bytes);
 
@@ -106,6 +109,7 @@ class StateFile {
   void reap();
   std::int32_t visible_pid(unsigned slot) const;
   Shared* find_shared(std::uint64_t id);
+  Holder* own_holder(Shared& shared);
 
   int file_ = -1;  // holds the locks
   State* state_ = nullptr;

@@ -6,7 +6,8 @@
 
 namespace gpupool::fake_cuda {
 
-// The types of the driver's C interface, as far as the fake uses them. Numbers and layouts are those of the interface.
+// The types of the driver's C interface, as far as the fake uses them. Numbers and layouts are those of the
+// interface.
 enum class Result : int {
   kSuccess = 0,
   kInvalidValue = 1,
@@ -44,7 +45,7 @@ enum class Result : int {
   kUnknown = 999,
 };
 
-using Ordinal = int;  // CUdevice
+using Ordinal = int;            // CUdevice
 using Pointer = std::uint64_t;  // CUdeviceptr
 using PointerV1 = std::uint32_t;
 

@@ -37,6 +37,8 @@ struct Gpu {
   std::string model;
   std::uint64_t memory_mib = 0;
   std::uint64_t used_mib = 0;
+  std::uint64_t context_mib = 0;  // what CUDA's context takes of it
+  unsigned int multiprocessors = 0;
   int compute_major = 0;
   int compute_minor = 0;
   unsigned int architecture = 0;
