@@ -13,6 +13,7 @@ namespace gpupool::fake_cuda {
 
 struct Device;
 struct Physical;
+struct GraphMemory;
 
 enum class Source { kAllocated, kManaged, kHost, kRegistered, kMapped, kPool, kGraph, kIpc };
 
@@ -28,7 +29,9 @@ struct Range {
   bool accessible = true;
   std::shared_ptr<Physical> physical{};  // of a mapping
   Pool* pool = nullptr;
-  std::uint64_t shared = 0;  // number in the state file, of memory from elsewhere
+  std::uint64_t shared = 0;  // number in the state file, of memory of several processes
+  unsigned opened = 0;       // times that memory of another process was opened
+  std::shared_ptr<GraphMemory> graph{};
 };
 
 // Where device pointers lead. Host pointers are valid device pointers too, as the driver has it: what is not

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/fake-cuda/allocations.h"
 
+#include "tests/fake-cuda/graphs.h"
 #include "tests/fake-cuda/pools.h"
 
 namespace gpupool::fake_cuda {
@@ -87,6 +88,10 @@ Result free_memory(Driver& driver, Pointer address) {
   Range* const range = driver.memory().at(address);
   if (range == nullptr) return Result::kInvalidValue;
   if (range->source == Source::kPool) return free_to_pool(driver, address);
+  if (range->source == Source::kGraph) {
+    free_graph_memory(driver, address);
+    return Result::kSuccess;
+  }
   if (range->source != Source::kAllocated && range->source != Source::kManaged) return Result::kInvalidValue;
   release(driver, address, *range);
   driver.memory().remove(address);

@@ -57,11 +57,11 @@ CUDA_FUNCTION(cuMemAllocManaged)(Pointer* out, std::size_t bytes, unsigned int f
 }
 
 CUDA_FUNCTION(cuMemFree_v2)(Pointer address) {
-  return call(__func__, [&](Driver& d) { return free_memory(d, address); });
+  return call_in_context(__func__, [&](Driver& d, Context&) { return free_memory(d, address); });
 }
 
 CUDA_FUNCTION(cuMemFree)(PointerV1 address) {
-  return call(__func__, [&](Driver& d) { return free_memory(d, address); });
+  return call_in_context(__func__, [&](Driver& d, Context&) { return free_memory(d, address); });
 }
 
 CUDA_FUNCTION(cuMemGetInfo_v2)(std::size_t* free, std::size_t* total) {

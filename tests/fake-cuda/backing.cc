@@ -30,9 +30,9 @@ std::byte* Backing::data() {
   return data_;
 }
 
-int Backing::file() {
+int Backing::file(const char* name) {
   if (file_ >= 0) return file_;
-  const int made = memfd_create("fake-cuda", MFD_CLOEXEC);
+  const int made = memfd_create(name, MFD_CLOEXEC);
   if (made < 0 || ftruncate(made, static_cast<off_t>(bytes_)) != 0) {
     if (made >= 0) close(made);
     return -1;

@@ -23,7 +23,7 @@ class Backing {
   std::byte* data();  // null: the host has no address space left
   std::uint64_t size() const { return bytes_; }
   // The memory file; made, with the content so far, at the first call. Stays ours. -1: cannot be had.
-  int file();
+  int file(const char* name = "fake-cuda");
 
  private:
   std::uint64_t bytes_;

@@ -28,7 +28,8 @@ template <class Body>
 Result call_in_context(const char* name, Body body) {
   return call(name, [&](Driver& d) {
     Context* const context = d.current();
-    return context != nullptr ? body(d, *context) : Result::kInvalidContext;
+    if (context != nullptr) return body(d, *context);
+    return d.stack().empty() ? Result::kInvalidContext : Result::kContextIsDestroyed;
   });
 }
 

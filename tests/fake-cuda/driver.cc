@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "tests/fake-cuda/allocations.h"
+#include "tests/fake-cuda/arrays.h"
 #include "tests/fake-cuda/modules.h"
 
 namespace gpupool::fake_cuda {
@@ -82,6 +83,9 @@ Result Driver::init() {
   if (!world.loaded) return Result::kNoDevice;
   find_devices();
   if (devices_.empty()) return Result::kNoDevice;
+  if (const char* text = std::getenv("GPUPOOL_FAKE_CUDA_KERNEL_NS")) {  // NOLINT(concurrency-mt-unsafe)
+    objects_.kernel_ns = std::strtoull(text, nullptr, 10);
+  }
   const std::string path = StateFile::default_path();
   if (!state_.is_open() && !(state_.open(path, true) && state_.attach())) {
     std::fprintf(stderr, "fake CUDA: %s: cannot be used as the state file: %s\n", path.c_str(),
@@ -164,6 +168,17 @@ Context* Driver::make_context(Device& device, unsigned int flags, bool primary) 
 
 void Driver::destroy_context(Context* context) {
   free_all_of(*this, *context);
+  std::erase_if(objects_.streams, [&](const Stream* stream) {
+    if (stream->context != context) return false;
+    delete stream;
+    return true;
+  });
+  std::erase_if(objects_.events, [&](const Event* event) {
+    if (event->context != context) return false;
+    delete event;
+    return true;
+  });
+  free_arrays_of(*this, *context);
   while (!context->modules.empty()) unload_module(*this, *context->modules.begin());
   discharge(*context->device, Kind::kContext, context->charged);
   if (context->device->primary == context) context->device->primary = nullptr;

@@ -10,6 +10,7 @@
 
 #include "tests/fake-cuda/address_space.h"
 #include "tests/fake-cuda/failures.h"
+#include "tests/fake-cuda/objects.h"
 #include "tests/fake-cuda/small_blocks.h"
 #include "tests/fake-cuda/state.h"
 #include "tests/fake-cuda/types.h"
@@ -29,7 +30,11 @@ struct Device {
   unsigned int primary_flags = 0;
   Pool* default_pool = nullptr;
   Pool* current_pool = nullptr;
-  Pool* graph_pool = nullptr;
+  // What graphs hold.
+  std::uint64_t graph_used = 0;
+  std::uint64_t graph_used_high = 0;
+  std::uint64_t graph_reserved = 0;
+  std::uint64_t graph_reserved_high = 0;
 };
 
 // Values of cuCtxSetLimit.
@@ -64,6 +69,10 @@ class Driver {
   Failures& failures() { return failures_; }
   AddressSpace& memory() { return memory_; }
   StateFile& state() { return state_; }
+  Objects& objects() { return objects_; }
+  std::set<Context*>& contexts() { return contexts_; }
+  // By how much a pool grows at least.
+  std::uint64_t pool_growth() { return control_.read().pool_growth_mib << 20U; }
 
   // Takes bytes of the device, or says that there are none.
   bool charge(Device& device, Kind kind, std::uint64_t bytes);
@@ -90,6 +99,7 @@ class Driver {
   Failures failures_;
   StateFile state_;
   AddressSpace memory_;
+  Objects objects_;
   bool initialised_ = false;
   bool forked_ = false;
   std::vector<std::unique_ptr<Device>> devices_;

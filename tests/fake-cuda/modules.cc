@@ -30,8 +30,18 @@ void unload_module(Driver& driver, Module* module) {
   delete module;
 }
 
-bool is_module(const Context& context, const Module* module) {
-  return context.modules.contains(const_cast<Module*>(module));
+bool is_module(Driver& driver, const Module* module) {
+  return std::ranges::any_of(driver.contexts(), [&](const Context* context) {
+    return context->modules.contains(const_cast<Module*>(module));
+  });
+}
+
+bool is_function(Driver& driver, const Function* function) {
+  return std::ranges::any_of(driver.contexts(), [&](const Context* context) {
+    return std::ranges::any_of(context->modules, [&](const Module* module) {
+      return std::ranges::any_of(module->functions, [&](const auto& made) { return made.get() == function; });
+    });
+  });
 }
 
 Function* function_of(Module& module, const std::string& name) {

@@ -26,7 +26,8 @@ struct Module {
 // Takes the bytes of the module's code; null: out of memory.
 Module* load_module(Driver& driver, Context& context);
 void unload_module(Driver& driver, Module* module);
-bool is_module(const Context& context, const Module* module);
+bool is_module(Driver& driver, const Module* module);
+bool is_function(Driver& driver, const Function* function);
 Function* function_of(Module& module, const std::string& name);
 
 }  // namespace gpupool::fake_cuda

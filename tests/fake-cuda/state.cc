@@ -94,6 +94,8 @@ bool StateFile::attach() {
     for (auto& device : slot.bytes) {
       for (auto& bytes : device) bytes = 0;
     }
+    for (auto& launches : slot.launches) launches = 0;
+    for (auto& time : slot.kernel_ns) time = 0;
     ++slot.incarnation;
     slot.pid = getpid();
     slot.pid_namespace = own_pid_namespace();
@@ -154,6 +156,19 @@ void StateFile::discharge(unsigned device, Kind kind, std::uint64_t bytes) {
   state_->slots[slot_].bytes[device][static_cast<unsigned>(kind)] -= bytes;
 }
 
+void StateFile::count_launch(unsigned device, std::uint64_t kernel_ns) {
+  ++state_->slots[slot_].launches[device];
+  state_->slots[slot_].kernel_ns[device] += kernel_ns;
+}
+
+std::vector<std::string> StateFile::uuids() const {
+  std::vector<std::string> found;
+  for (const auto& uuid : state_->uuids) {
+    if (uuid[0] != '\0') found.emplace_back(uuid);
+  }
+  return found;
+}
+
 std::uint64_t StateFile::sum(unsigned device) const {
   std::uint64_t total = shared_bytes(device, kMaxSlots);
   for (unsigned i = 0; i < state_->high_slot; ++i) {
@@ -204,7 +219,9 @@ std::vector<ProcessBytes> StateFile::processes(unsigned device) {
     ProcessBytes process{.pid = visible_pid(i)};
     for (unsigned kind = 0; kind < kKinds; ++kind) process.bytes[kind] = state_->slots[i].bytes[device][kind];
     process.bytes[0] += shared_bytes(device, i);
-    if (process.on_device() + process.bytes[2] > 0) found.push_back(process);
+    process.launches = state_->slots[i].launches[device];
+    process.kernel_ns = state_->slots[i].kernel_ns[device];
+    if (process.on_device() + process.bytes[2] + process.launches > 0) found.push_back(process);
   }
   return found;
 }

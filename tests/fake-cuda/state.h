@@ -27,6 +27,8 @@ struct Slot {
   std::atomic<std::int32_t> pid;           // in the owner's PID namespace
   std::atomic<std::uint64_t> pid_namespace;
   std::atomic<std::uint64_t> bytes[kMaxDevices][kKinds];
+  std::atomic<std::uint64_t> launches[kMaxDevices];
+  std::atomic<std::uint64_t> kernel_ns[kMaxDevices];  // of simulated time
 };
 
 struct Holder {
@@ -56,6 +58,8 @@ struct State {
 struct ProcessBytes {
   std::int32_t pid = 0;  // in the caller's PID namespace; 0 if it is not visible there
   std::uint64_t bytes[kKinds] = {};
+  std::uint64_t launches = 0;
+  std::uint64_t kernel_ns = 0;
   std::uint64_t on_device() const { return bytes[0] + bytes[1]; }
 };
 
@@ -85,6 +89,7 @@ class StateFile {
   // Adds bytes to this process's slot if the device has room for them: `capacity` is what all processes may
   // hold.
   bool charge(unsigned device, Kind kind, std::uint64_t bytes, std::uint64_t capacity);
+  void count_launch(unsigned device, std::uint64_t kernel_ns);
   void discharge(unsigned device, Kind kind, std::uint64_t bytes);
 
   // Makes `bytes` of this process's kMemory shared memory; 0: the table is full.
@@ -93,6 +98,8 @@ class StateFile {
   bool hold(std::uint64_t id);
   void drop(std::uint64_t id);
 
+  // The UUIDs of all GPUs and MIG devices that were used, by position.
+  std::vector<std::string> uuids() const;
   std::vector<ProcessBytes> processes(unsigned device);
   std::uint64_t used(unsigned device);
   std::uint64_t own(unsigned device, Kind kind) const;

@@ -24,6 +24,7 @@ enum class Result : int {
   kEccUncorrectable = 214,
   kContextAlreadyInUse = 216,
   kPeerAccessUnsupported = 217,
+  kFileNotFound = 301,
   kOperatingSystem = 304,
   kInvalidHandle = 400,
   kIllegalState = 401,

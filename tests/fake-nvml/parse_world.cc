@@ -133,10 +133,11 @@ World parse(const Json& json) {
   World world;
   const std::string node = json.value("node", "");
   const Json driver = json.value("driver", Json::object());
-  allow_only(driver, "driver", {"version", "cuda", "loaded", "load"});
+  allow_only(driver, "driver", {"version", "cuda", "loaded", "load", "poolGrowthMiB"});
   world.driver_version = driver.value("version", world.driver_version);
   world.cuda_version = driver.value("cuda", world.cuda_version);
   world.loaded = driver.value("loaded", true);
+  world.pool_growth_mib = driver.value("poolGrowthMiB", world.pool_growth_mib);
   world.load = driver.value("load", world.load);
   for (const Json& entry : json.value("gpus", Json::array())) {
     allow_only(entry, "gpus",
