@@ -35,7 +35,11 @@ void release(Driver& driver, std::uint64_t address, const Range& range) {
     driver.discharge(*range.device, Kind::kManaged, range.charged);
     release_addresses(address, range.charged);
   } else if (range.charged > 0) {
-    driver.discharge(*range.device, Kind::kMemory, range.charged);
+    if (range.shared != 0) {
+      driver.state().drop(range.shared);
+    } else {
+      driver.discharge(*range.device, Kind::kMemory, range.charged);
+    }
     release_addresses(address, range.charged);
   } else if (range.context->blocks.give_back(address)) {
     driver.discharge(*range.device, Kind::kMemory, kGranule);
@@ -101,6 +105,12 @@ Result free_memory(Driver& driver, Pointer address) {
 void free_all_of(Driver& driver, Context& context) {
   auto& ranges = driver.memory().all();
   for (auto at = ranges.begin(); at != ranges.end();) {
+    if (at->second.context == &context && at->second.source == Source::kIpc) {
+      if (at->second.shared != 0) driver.state().drop(at->second.shared);
+      release_addresses(at->first, round_up(at->second.size, kGranule));
+      at = ranges.erase(at);
+      continue;
+    }
     const bool ours = at->second.context == &context &&
                       (at->second.source == Source::kAllocated || at->second.source == Source::kManaged);
     if (ours) release(driver, at->first, at->second);

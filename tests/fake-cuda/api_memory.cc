@@ -49,6 +49,20 @@ CUDA_FUNCTION(cuMemAllocPitch_v2)
   });
 }
 
+CUDA_FUNCTION(cuMemAllocPitch)
+(PointerV1* out, unsigned int* pitch, unsigned int width, unsigned int height, unsigned int element) {
+  return call_in_context(__func__, [&](Driver& d, Context& context) {
+    if (out == nullptr || pitch == nullptr || width == 0 || height == 0) return Result::kInvalidValue;
+    if (element != 4 && element != 8 && element != 16) return Result::kInvalidValue;
+    const std::uint64_t row = round_up(width, kPitchAlignment);
+    Pointer made = 0;
+    const Result code = allocate(d, context, row * height, &made, true);
+    if (code != Result::kSuccess) return code;
+    *pitch = static_cast<unsigned int>(row);
+    return put(out, made);
+  });
+}
+
 CUDA_FUNCTION(cuMemAllocManaged)(Pointer* out, std::size_t bytes, unsigned int flags) {
   return call_in_context(__func__, [&](Driver& d, Context& context) {
     if (out == nullptr || (flags != 1 && flags != 2)) return Result::kInvalidValue;
