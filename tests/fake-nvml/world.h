@@ -74,7 +74,7 @@ struct World {
   std::string driver_version = "550.54.15";
   int cuda_version = 12040;
   std::uint64_t pool_growth_mib = 32;  // of CUDA's memory pools
-  std::uint64_t load = 1;  // another number: the module was reloaded
+  std::uint64_t load = 1;              // another number: the module was reloaded
   std::vector<Gpu> gpus;
   std::vector<Xid> xids;
 };
