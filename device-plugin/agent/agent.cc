@@ -28,7 +28,8 @@ Agent::Agent(Parts parts, AgentOptions options)
       pods_(parts_.pods, parts_.context.gate, parts_.clock, log_),
       limits_(parts_.context.limits, parts_.context.regions, log_),
       usage_(options_.state_directory, boot_id_, log_),
-      enforcement_(parts_.context.regions, parts_.context.limits, parts_.source, options_.checkpoint, options_.proc, log_),
+      enforcement_(parts_.context.regions, parts_.context.limits, parts_.source, options_.checkpoint,
+                   options_.proc, log_),
       waits_(parts_.context.regions, parts_.source, enforcement_.containers(), parts_.metrics, log_),
       health_file_(options_.state_directory + "/health.json"),
       table_file_(options_.state_directory + "/table.json") {}

@@ -54,7 +54,12 @@ std::int64_t mib(std::uint64_t bytes) { return static_cast<std::int64_t>(bytes /
 EnforcementWatch::EnforcementWatch(const enforcement::RegionStore& regions,
                                    const kubelet::LimitsStore& limits, inventory::GpuSource& source,
                                    std::string checkpoint, std::string proc, const base::Log& log)
-    : regions_(regions), limits_(limits), source_(source), checkpoint_(std::move(checkpoint)), proc_(std::move(proc)), log_(log) {}
+    : regions_(regions),
+      limits_(limits),
+      source_(source),
+      checkpoint_(std::move(checkpoint)),
+      proc_(std::move(proc)),
+      log_(log) {}
 
 void EnforcementWatch::look(const std::vector<kubelet::Holding>& holdings, const slices::Table& table,
                             base::SteadyTime now, base::WallTime wall) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/stubs/logging.h>
 #include <grpcpp/support/status_code_enum.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
