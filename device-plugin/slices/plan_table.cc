@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "slices/cut.h"
 #include "slices/match.h"
 #include "slices/notes.h"
 #include "slices/offer.h"
@@ -74,7 +73,6 @@ class Planner {
       old = std::move(wanted);
       set_health(old, reason_of(gpu.uuid));
     }
-    for (Offer& offer : old) offer.gpu.enforcement = enforcement_of(settings_, now_.node, gpu);
     add(std::move(old));
   }
 

@@ -16,7 +16,6 @@ struct Model {
   unsigned int brand;         // NVML_BRAND_*
   unsigned int pci_device_id;
   bool mig_capable;
-  unsigned int multiprocessors;
 };
 
 // Null for a name that is not in the list.

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#pragma once
-
-namespace gpupool::limiter {
-
-void forget_graphs_after_fork();
-
-}  // namespace gpupool::limiter
