@@ -287,13 +287,14 @@ bool World::is_there(const api::Pod& seen) const {
 }
 
 bool World::end_command(api::Pod& pod) {
+  const auto said = told(pod);  // before the pod is moved away
   switch (ending(std::stoll(pod.metadata.annotation(kAttempt)), planning::rank_of(pod))) {
     case Ending::kSuccess:
-      pod = ended(std::move(pod), 0, exited_result(0, told(pod)));
+      pod = ended(std::move(pod), 0, exited_result(0, said));
       if (of_job(pod) && !phase_follows && !job.spec.results) pod.status.phase = "Succeeded";
       return true;
     case Ending::kCrash:
-      pod = ended(std::move(pod), 1, exited_result(1, told(pod)));
+      pod = ended(std::move(pod), 1, exited_result(1, said));
       if (of_job(pod) && !phase_follows && !job.spec.results) pod.status.phase = "Failed";
       return true;
     case Ending::kDeleted:
@@ -321,7 +322,7 @@ bool World::end_command(api::Pod& pod) {
       if (of_job(pod)) pod.status.phase = "Failed";
       return true;
     case Ending::kYielded:
-      pod = ended(std::move(pod), 0, exited_result(0, R"(,"stopSignal":15)" + told(pod)));
+      pod = ended(std::move(pod), 0, exited_result(0, R"(,"stopSignal":15)" + said));
       if (of_job(pod)) pod.status.phase = "Succeeded";
       return true;
     case Ending::kNever:
@@ -339,8 +340,9 @@ bool World::shut_down(api::Pod& pod) {
     const auto code = held != held_.end() ? 0
                                           : exit_when_told(std::stoll(pod.metadata.annotation(kAttempt)),
                                                            planning::rank_of(pod));
-    pod = ended(std::move(pod), code,
-                held != held_.end() ? held->second : exited_result(code, R"(,"stopSignal":15)" + told(pod)));
+    const auto said =
+        held != held_.end() ? held->second : exited_result(code, R"(,"stopSignal":15)" + told(pod));
+    pod = ended(std::move(pod), code, said);
     pod.status.phase = phase;
     return true;
   }
