@@ -10,8 +10,6 @@
 
 namespace gpupool::bench::fair {
 
-inline constexpr std::int64_t kMilli = 1000;
-
 // What the tenants hold, what of it their guarantees cover, and what they have used. A lease is covered if
 // the guarantee has room for all of it when it starts, or later, the oldest first. Not thread-safe.
 class Leases {

@@ -8,6 +8,8 @@
 
 namespace gpupool::bench::fair {
 
+inline constexpr std::int64_t kMilli = 1000;
+
 // What each tenant has used, in milli-GPU-seconds; it halves each half-life. The value depends on what was
 // held when, and not on when it was looked at. Not thread-safe.
 class Ledger {

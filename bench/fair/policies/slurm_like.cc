@@ -11,7 +11,6 @@ namespace {
 
 constexpr Seconds kInterval = 30;       // bf_interval
 constexpr std::size_t kExamined = 100;  // bf_max_job_test
-constexpr std::int64_t kMilliOfGpu = 1000;
 
 }  // namespace
 
@@ -66,7 +65,7 @@ void SlurmLike::decide(Actions& actions) {
   }
   if (changed_ && next_backfill_ == kNever) next_backfill_ = (cluster.now() / kInterval + 1) * kInterval;
   for (std::size_t i = 0; i < cluster.workload().tenants.size(); ++i)
-    ledger_.set_rate(i, cluster.held(i) * kMilliOfGpu);
+    ledger_.set_rate(i, cluster.held(i) * kMilli);
 }
 
 }  // namespace gpupool::bench::fair

@@ -11,6 +11,7 @@ namespace gpupool::bench::fair {
 
 using Seconds = std::int64_t;  // of the simulated clock, which starts at 0
 using JobId = std::size_t;     // index in Workload::jobs
+inline constexpr Seconds kDay = 86400;
 inline constexpr Seconds kNever = std::numeric_limits<Seconds>::max();
 
 struct Job {

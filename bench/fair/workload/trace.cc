@@ -19,7 +19,6 @@ namespace {
 using base::ErrorCode;
 using Fields = std::vector<std::string_view>;
 
-constexpr Seconds kDayOfTrace = 86400;
 constexpr double kMost = 1e15;  // steps or seconds; more is a mistake in the file
 
 base::Result<std::string> read(const std::string& path) {
@@ -142,7 +141,7 @@ class Reader {
 
  private:
   void take(Line line) {
-    if (line.job.arrival >= options_.days * kDayOfTrace) return;
+    if (line.job.arrival >= options_.days * kDay) return;
     line.job.seconds = std::min(line.job.seconds, options_.longest);
     jobs_[line.tenant].push_back(line.job);
   }

@@ -11,7 +11,6 @@ namespace gpupool::bench::fair {
 namespace {
 
 constexpr Seconds kHour = 3600;
-constexpr Seconds kDay = 24 * kHour;
 constexpr Seconds kLongest = 4 * kDay;
 constexpr std::int64_t kAllDemand = 3963;  // of kProfiles, below
 
