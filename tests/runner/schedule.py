@@ -14,7 +14,8 @@ from tests.runner.steps import STEPS, Run, fixed_addresses
 # chains share no cluster.
 SANITIZERS = ("asan", "tsan")
 COMPILE = ("build", "format", "layers", "tidy", "unit")  # leave no processor idle
-BUSY = "faults"  # and what runs beside it leave no processor idle either, and wait for no longer than a limit
+# Fault tests, and the benchmarks beside them, use all processors, and their waits have limits: nothing is compiled meanwhile.
+BUSY = "faults"
 BESIDE = ((("crds", "deploy"), ("health",)), (("faults",), ("bench",)), (("install",), ("demo", "data")),
           (SANITIZERS, ("cluster",)))
 

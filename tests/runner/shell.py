@@ -63,6 +63,7 @@ class Running:
         return Done(self.process.returncode, self.path.read_text(encoding="utf-8", errors="replace"))
 
     def send(self, number: int) -> None:
+        """A signal to its whole group, if any of it is left."""
         try:
             os.killpg(self.process.pid, number)
         except ProcessLookupError:
@@ -70,16 +71,13 @@ class Running:
 
     def stop(self) -> None:
         """SIGTERM lets it remove what it made; whoever of its group is left then is killed."""
+        self.send(signal.SIGTERM)
+        self.send(signal.SIGCONT)  # it may be paused
         try:
-            os.killpg(self.process.pid, signal.SIGTERM)
-            os.killpg(self.process.pid, signal.SIGCONT)
             self.process.wait(timeout=STOP_LIMIT)
-        except (ProcessLookupError, subprocess.TimeoutExpired):
+        except subprocess.TimeoutExpired:
             pass
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        self.send(signal.SIGKILL)
         self.process.wait()
 
 
@@ -97,7 +95,7 @@ class Shell:
         self._interrupted.set()
 
     def pause(self, paused: bool) -> None:
-        """From another thread: what runs uses no processor until pause(False), from 0.5 s after this call."""
+        """From another thread: within 0.5 s what runs is stopped, until pause(False) lets it go on."""
         (self._paused.set if paused else self._paused.clear)()
 
     def run(self, log: str, *command: Any, env: dict[str, str] | None = None, limit: float = 1800,
