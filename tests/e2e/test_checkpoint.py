@@ -109,7 +109,7 @@ class EvictionTest(CheckpointCase):
             self.assertRegex(begun[1], r"^attempt 1 resume 1 from \d+$")
             self.assertRegex(self.read(job, rank, "notice"), r'^\{"deadline":"[-0-9T:.]+Z"\}')
             starts.append(int(begun[1].split()[-1]))
-        # Kubelets of 1.20 may forget how a worker ended that others evict.
+        # A kubelet of 1.20 may forget how an evicted worker ended; then nobody knows this step.
         self.assertEqual(min(starts), end.get("fromStep", min(starts)))
         self.assertGreater(min(starts), 0)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linked into test programs of ONE_THREAD (cmake/testing.cmake): whoever starts a thread there is told at
-// once.
+// Linked into test programs with ONE_THREAD (cmake/testing.cmake): ends the program where a thread is
+// started.
 #include <pthread.h>
 
 #include <cstdio>

@@ -75,7 +75,7 @@ class Forger:
         return node
 
     def lead(self, seconds: float) -> None:
-        """For so long without a break. A renewal that takes long looks like one: then the time begins anew."""
+        """Renews for so long without a break. A renewal that takes long counts as a break: then the time begins anew."""
         begin = last = time.monotonic()
         give_up = begin + 180
         while last < min(begin + seconds, give_up):

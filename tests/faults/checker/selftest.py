@@ -11,7 +11,9 @@ from tests.faults.checker.rule import Change
 from tests.faults.fault_lab import FaultLab
 from tests.faults.fault_report import Report
 
-AGAIN = 5  # a rule that judges only whoever has led for a while sees no breach while the machine is too slow for that
+# How often a breach is shown again. Some rules judge only after somebody has led for a while without a break, and on a slow
+# machine there may have been one.
+AGAIN = 5
 
 
 def self_test(lab: FaultLab, report: Report) -> None:
