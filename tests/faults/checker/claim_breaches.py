@@ -34,6 +34,19 @@ def _borrower(forger: Forger) -> tuple[str, str]:
     return job, node
 
 
+def _hold_slices(forger: Forger, node: str, slices: int) -> str:
+    job = forger.job()
+    forger.status(job, 1, "Held", node, slices=slices)
+    return job
+
+
+def _slices(forger: Forger, slices: int) -> tuple[str, str]:
+    """(job, node) of one that has so many of the ten slices of the node."""
+    node = forger.node()
+    forger.gpus(node, 0)
+    return _hold_slices(forger, node, slices), node
+
+
 def _make_room(forger: Forger, job: str, node: str, yields: int = 1, **more: Any) -> None:
     forger.status(job, 1, "Releasing", node, yields=yields, **{**ROOM, **more})
 
@@ -69,11 +82,17 @@ def lawful_claims(forger: Forger) -> None:
     again = _claim(forger, node, borrower)
     _give_up(forger, again)
     _end(forger, borrower, node, 2)
+    leaves, node = _slices(forger, 6)
+    stays = _hold_slices(forger, node, 4)
+    small = _claim(forger, node, leaves, slices=5)
+    forger.status(leaves, 1, "Releasing", node, slices=6, yields=1, **ROOM)
+    forger.status(leaves, 1, "", phase="Queued", reason="Yielded", startTime=None)
+    forger.status(small, 1, "Held", node, slices=5)
     pool = forger.pool(tenants=[{"name": "few", "namespaces": ["few"], "limit": 2}])
     few = [forger.job(pool) for _ in range(2)]
     for job in few:
         forger.status(job, 1, "Taking", forger.node(gpus=1), tenant="few")
-    for job in (again, *few):
+    for job in (again, stays, small, *few):
         forger.api.delete("gpujobs", job, forger.space)
 
 
@@ -115,11 +134,6 @@ def a_claim_awaits_more(forger: Forger) -> str:
 def a_claim_is_for_ever(forger: Forger) -> str:
     borrower, node = _borrower(forger)
     return forger.uid(_claim(forger, node, borrower, until=100 * LATE))
-
-
-def a_claim_is_for_slices(forger: Forger) -> str:
-    borrower, node = _borrower(forger)
-    return forger.uid(_claim(forger, node, borrower, slices=1))
 
 
 def a_job_is_told_without_a_claim(forger: Forger) -> str:
@@ -210,6 +224,32 @@ def a_node_is_claimed_that_another_job_has(forger: Forger) -> str:
         _, node = _borrower(forger)
         return _claim(forger, node, borrower)
     return forger.until_seen(breach)
+
+
+def slices_are_claimed_that_another_job_has(forger: Forger) -> str:
+    def breach() -> str:
+        forger.rest()
+        leaves, node = _slices(forger, 4)
+        _hold_slices(forger, node, 6)
+        return _claim(forger, node, leaves, slices=5)
+    return forger.until_seen(breach)
+
+
+def claimed_slices_are_taken(forger: Forger) -> str:
+    def breach() -> str:
+        forger.rest()
+        leaves, node = _slices(forger, 6)
+        _claim(forger, node, leaves, slices=8)
+        forger.rest()
+        return _hold_slices(forger, node, 4)
+    return forger.until_seen(breach)
+
+
+def a_claim_takes_slices_that_another_job_has(forger: Forger) -> str:
+    leaves, node = _slices(forger, 4)
+    firm = _claim(forger, node, leaves, slices=4)
+    forger.status(firm, 1, "Held", node, slices=4)
+    return firm
 
 
 def a_claim_takes_what_another_job_has(forger: Forger) -> str:
@@ -305,16 +345,17 @@ def a_yield_between_attempts_is_charged(forger: Forger) -> str:
 
 BROKEN = {
     ClaimStands.name: [a_claim_awaits_too_many, a_claim_awaits_nobody, a_claim_awaits_a_job_elsewhere, a_claim_awaits_more,
-                       a_claim_is_for_ever, a_claim_is_for_slices],
+                       a_claim_is_for_ever],
     ClaimComesFirst.name: [a_job_is_told_without_a_claim, a_job_is_told_for_the_claim_on_another_node,
                            a_job_is_told_that_is_not_awaited, a_job_is_told_for_a_claim_that_is_gone, a_yield_is_not_counted,
                            a_yield_counts_twice, a_yield_is_counted_later],
     TakesWhatIsFree.name: [a_claim_takes_what_another_job_has, a_claim_takes_what_carries_a_mark, a_claim_takes_another_node,
-                           a_claim_holds_at_once],
+                           a_claim_holds_at_once, a_claim_takes_slices_that_another_job_has],
     DrainedNodesStayFree.name: [a_drained_node_is_claimed],
     YieldsAreFree.name: [a_yield_for_a_claim_is_charged, a_yield_between_attempts_is_charged],
     NodesOfClaims.name: [a_claimed_node_is_taken, a_claimed_node_replaces_another, a_node_is_claimed_twice,
-                         a_node_is_claimed_that_another_job_has],
+                         a_node_is_claimed_that_another_job_has, slices_are_claimed_that_another_job_has,
+                         claimed_slices_are_taken],
     WithinLimit.name: [a_tenant_has_too_much, one_of_the_others_has_too_much],
     UsageIsRight.name: [what_a_tenant_has_used_is_lost, a_tenant_is_charged_twice],
     ClaimEnds.name: [a_claim_outlasts_its_time],

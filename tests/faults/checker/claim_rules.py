@@ -7,6 +7,7 @@ from typing import Iterator
 
 from tests.faults.checker.records import Job, job_of
 from tests.faults.checker.rule import Change, Rule
+from tests.faults.checker.slice_rules import RESERVES, fits, slices_of_gpus
 from tests.faults.checker.state import State
 from tests.kit.times import unix_seconds
 
@@ -84,8 +85,6 @@ class ClaimStands(Rule):
         shown = f"the claim {job.lease_id} of {job.key}"
         if not 0 < len(job.awaits) <= MOST_AWAITED or len(set(job.awaits)) != len(job.awaits) or job.uid in job.awaits:
             yield f"{shown} awaits {len(job.awaits)} jobs: {job.awaits}"
-        if job.slices:
-            yield f"{shown} is for {job.slices} slices"
         graces = [state.jobs[uid].grace for uid in job.awaits if uid in state.jobs]
         if not job.awaits_until or unix_seconds(job.awaits_until) > time.time() + LATE + max(graces, default=30) + 10:
             yield f"{shown} ends at {job.awaits_until or 'no time'}"
@@ -138,7 +137,7 @@ class ClaimComesFirst(Rule):
 
 class NodesOfClaims(Rule):
     """Two operators of which one was paused may give a node twice: then the taint decides. So this looks only where who
-    writes has known of the other."""
+    writes has known of the other. In sharing pools it is the slices that are claimed."""
 
     name = "the nodes of a claim go to no other job, and only jobs that it awaits have them"
 
@@ -160,6 +159,8 @@ class NodesOfClaims(Rule):
     def _look_at_claim(self, job: Job, place: tuple[str, str], change: Change, state: State) -> Iterator[str]:
         self.checked += change.settled(change.when)
         yield from self._look_at_hold(job, place, change, state)
+        if job.slices:
+            return
         for other in state.claimants(place[0]):
             if other.uid in (job.uid, *job.awaits) or place not in other.places_held():
                 continue
@@ -168,6 +169,9 @@ class NodesOfClaims(Rule):
 
     def _look_at_hold(self, job: Job, place: tuple[str, str], change: Change, state: State) -> Iterator[str]:
         """Of a claim or another lease."""
+        if job.slices:
+            yield from self._look_at_slices(job, place, change, state)
+            return
         for other in state.claimants(place[0]):
             if other.uid == job.uid or not other.awaiting or place not in other.places_named():
                 continue
@@ -176,6 +180,24 @@ class NodesOfClaims(Rule):
             if sure:
                 yield (f"{job.key} is {job.state} with {job.lease_id} on node {place[0]}, which {other.key} has claimed with "
                        f"{other.lease_id}")
+
+    def _look_at_slices(self, job: Job, place: tuple[str, str], change: Change, state: State) -> Iterator[str]:
+        """All claims on the node fit beside what jobs have that make no room."""
+        node = state.nodes.get(place[0])
+        there = [other for other in state.claimants(place[0]) if other.slices and place in other.places_named()]
+        if not node or node.uid != place[1] or not any(other.awaiting for other in there):
+            return
+        awaited = {uid for other in there if other.awaiting for uid in other.awaits}
+        stay = [other for other in there if other.uid not in awaited and (other.awaiting or other.state in RESERVES) and
+                (other.uid == job.uid or change.sure_since(self._began(other, place)))]
+        total = slices_of_gpus(node, state)
+        self.checked += len(stay) > 1
+        if total and not fits([other.slices for other in stay for _ in range(other.nodes[place[0]][1])], total):
+            shown = [f"{o.key} is {o.state} with {o.nodes[place[0]][1]} x {o.slices}" for o in stay]
+            yield f"{job.key} has {job.lease_id} on node {place[0]}, whose GPUs have {total} slices; that is too much: {shown}"
+
+    def _began(self, job: Job, place: tuple[str, str]) -> float:
+        return self._since.get(job.lease_id, 0.0) if job.awaiting else self._holds.since(job.uid, place)
 
 
 class TakesWhatIsFree(Rule):
@@ -186,7 +208,7 @@ class TakesWhatIsFree(Rule):
         if not _ends(change) or not job or job.state in ("", "Releasing"):
             return
         self.checked += 1
-        if job.state != "Taking" or (job.lease_id, job.nodes) != (before.lease_id, before.nodes):
+        if job.state != ("Held" if job.slices else "Taking") or (job.lease_id, job.nodes) != (before.lease_id, before.nodes):
             yield f"the claim {before.lease_id} of {job.key} for {sorted(before.nodes)} is now {job.state} with {job.lease_id}"
         for place in sorted(before.places_named()):
             others = {uid for uid in before.awaits if uid in state.jobs and place in state.jobs[uid].places_held()}

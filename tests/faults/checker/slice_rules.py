@@ -26,9 +26,13 @@ def fits(workers: list[int], gpus: list[int]) -> bool:
     return place(0, tuple(sorted(gpus)))
 
 
+def slices_of_gpus(node: Node, state: State) -> list[int]:
+    """By the report of the node's device plugin. Of a node without one whole GPUs are rented, of which workers take any."""
+    return [there for there, _ in state.gpus.get(node.name, [])] or [node.gpus]
+
+
 class GpuNotOversubscribed(NodeRule):
-    """By what leases reserve, by what runs, and by what the device plugin reports of each GPU. Of a node without such a
-    report whole GPUs are rented: its workers take any of them."""
+    """By what leases reserve, by what runs, and by what the device plugin reports of each GPU."""
 
     name = "no GPU has more slices given away than it has"
 
@@ -38,7 +42,7 @@ class GpuNotOversubscribed(NodeRule):
         if not gpus and not (jobs and node.gpus):  # nothing is known of the GPUs of a node whose report is gone
             return
         self.checked += 1
-        total = [there for there, _ in gpus] or [node.gpus]
+        total = slices_of_gpus(node, state)
         reserved = [job.slices for job in jobs for _ in range(job.nodes[node.name][1])]
         if not fits(reserved, total):
             shown = [f"{j.key}: {j.nodes[node.name][1]} with {j.slices}" for j in jobs]
