@@ -9,8 +9,8 @@ import sys
 from typing import Any, Iterator
 from argparse import Namespace
 
-from tests.cluster.harness import (certificates, control_plane, definitions, dns, gpus, image_store, inotify, network, plugin,
-                                   processes, teardown)
+from tests.cluster.harness import (certificates, control_plane, definitions, dns, gpus, image_store, inotify, interrupts, network,
+                                   plugin, processes, teardown)
 from tests.cluster.harness.api import Api
 from tests.cluster.harness.binaries import Binaries, minor_version
 from tests.cluster.harness.errors import ClusterError
@@ -46,6 +46,7 @@ def up(state: State, options: Namespace) -> None:
             check_file_system(state)
             state.remember(starter=processes.identity(os.getpid()))
             _start(state, options, programs, images, plugged, progress)
+            interrupts.check()
             state.remember(ready=True)
         except BaseException:
             progress.step("failed; removing it")
