@@ -12,7 +12,7 @@ namespace gpupool::launcher {
 namespace {
 
 // For processes that outlive the command by a moment, like the `tee` of a shell script.
-constexpr std::chrono::milliseconds kLeftoverTime{250};
+constexpr std::chrono::milliseconds kLeftoverTime{1000};
 
 constexpr std::chrono::seconds kLookEvery{1};
 

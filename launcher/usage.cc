@@ -47,7 +47,7 @@ torchrun, PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE, PET_MASTER_ADDR, PET_MA
 also gets GPUPOOL_CHECKPOINT_DIR, GPUPOOL_RESUME, GPUPOOL_NOTICE_FILE, GPUPOOL_GRACE_SECONDS and GPUPOOL_REPORT_FILE:
 what it writes into the last one comes into the result.
 Signals go to the command's whole process group, a first stop signal as --notice says, a second one at once. After a stop signal, processes that the command leaves behind may
-use the rest of the grace period; otherwise they are killed 250 ms after its end.
+use the rest of the grace period; otherwise they are killed 1 s after its end.
 
 Exit status: the command's own, or 128 + the signal that killed it; 1 an earlier start was interrupted;
 2 bad arguments; 124 the master did not come; 125 the launcher itself failed; 126 the command cannot be executed;
