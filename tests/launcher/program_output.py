@@ -47,7 +47,10 @@ class Output(LauncherCase):
         self.assertEqual(done.stdout.decode(), "".join(f"out {i}\nerr {i}\n" for i in range(1, 501)))
 
     def test_tail_has_the_last_lines_of_both(self):
-        self.run_launcher("sh", "-c", "seq 1000; sleep 0.2; echo Traceback: bad >&2; exit 1")
+        process = self.start("sh", "-c", "seq 1000; read line; echo Traceback: bad >&2; exit 1", stdin=subprocess.PIPE)
+        while process.stdout.readline() != b"1000\n":
+            self.assertIsNone(process.poll())
+        process.communicate(b"\n", timeout=HANG_LIMIT)
         tail = self.result()["tail"]
         self.assertTrue(tail.endswith("\n999\n1000\nTraceback: bad"), tail)
         self.assertGreater(len(tail), 1000)

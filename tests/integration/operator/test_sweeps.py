@@ -68,7 +68,7 @@ class SweepLifeTest(SweepCase):
         begun = [re.match(r"tune-(\d+)-1-", name) for name in self.kubelet.started]
         self.assertEqual(sorted(map(str, range(9))), sorted(found.group(1) for found in begun if found), "each once")
         sweep.wait_jobs("tune-5")
-        self.assertIn("Completed", {event["reason"] for event in sweep.events()})
+        wait_for("the event of its end", lambda: "Completed" in {event["reason"] for event in sweep.events()})
 
     def test_what_a_trial_gets(self):
         container = shell("train --lr=$(lr)", args=["$(data)", "$(trial)"])
