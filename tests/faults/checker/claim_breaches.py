@@ -92,7 +92,7 @@ def lawful_claims(forger: Forger) -> None:
     few = [forger.job(pool) for _ in range(2)]
     for job in few:
         forger.status(job, 1, "Taking", forger.node(gpus=1), tenant="few")
-    for job in (again, stays, small, *few):
+    for job in (again, leaves, stays, small, *few):
         forger.api.delete("gpujobs", job, forger.space)
 
 
