@@ -1,6 +1,6 @@
 # Nothing but git, make and root is needed to start: `make deps` brings the rest.
 .DEFAULT_GOAL := help
-.PHONY: help deps build images package check demo test bench bench-smoke soak format lint clean
+.PHONY: help deps build images package check conformance demo test bench bench-smoke soak format lint clean
 
 # Debian's tools, whatever else the user's PATH holds.
 export PATH := /usr/sbin:/usr/bin:/sbin:/bin:$(PATH)
@@ -14,9 +14,9 @@ help: ## show this list
 deps: ## install the Debian packages of deps/packages.txt (as root)
 	@deps/install
 
-build: deps ## build the programs: operator, device plugin, launcher, preflight and command line, in build/bin
+build: deps ## build the programs: operator, device plugin, launcher, preflight and command line, in build/bin, and the limiter
 	@cmake --preset release
-	@cmake --build --preset release --target gpupool-operator gpupool-device-plugin gpupool-launch gpupool-preflight gpupool-carry kubectl-gpupool
+	@cmake --build --preset release --target gpupool_vgpu gpupool_vgpu_alias gpupool_vgpu_nvml gpupool-operator gpupool-device-plugin gpupool-launch gpupool-preflight gpupool-carry kubectl-gpupool
 
 images: build ## make the container images, as archives in build/images
 	@deploy/images/build
@@ -41,8 +41,15 @@ bench-smoke: build
 	@cmake --build --preset release --target bench
 	@bench/run --smoke
 
-soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; SEED=s
-	@cmake --build --preset release --target gpupool-operator-faults
+conformance: ## compare the limiter with driver libraries: DRIVERS="FOLDER..." with libcuda.so.* and libnvidia-ml.so.*; needs no GPU
+	@tests/limiter/conformance --list $(DRIVERS)
+	@$(MAKE) --no-print-directory build
+	@cmake --build --preset release --target ask-driver
+	@tests/limiter/conformance $(DRIVERS)
+
+soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; 10,000 kills of users of a region; SEED=s
+	@cmake --build --preset release --target gpupool-operator-faults region-kills region-turns region-fits region-damage
+	@REGION_KILLS=10000 REGION_TIMES=10 REGION_SEED=$(or $(SEED),1) tests/limiter/run test_region
 	@FETCH_KILLS=100 tests/data/run test_fetch_kills
 	@tests/faults/run --soak --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES))
 

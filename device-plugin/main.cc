@@ -13,6 +13,8 @@
 #include "base/latest.h"
 #include "base/signal_thread.h"
 #include "base/stop_signals.h"
+#include "enforcement/install_limiter.h"
+#include "enforcement/region_store.h"
 #include "kube/client.h"
 #include "kube/config/rest_config.h"
 #include "net/curl_transport.h"
@@ -64,34 +66,43 @@ class Reporting {
 // declared before.
 class Plugin {
  public:
-  Plugin(const Options& options, Reporting* reporting, base::Clock& clock, base::Metrics& metrics,
-         agent::Inbox& inbox, const base::Log& log)
+  // limiter: the folder of the installed limiter; empty: there is none.
+  Plugin(const Options& options, const std::string& limiter, Reporting* reporting, base::Clock& clock,
+         base::Metrics& metrics, agent::Inbox& inbox, const base::Log& log)
       : options_(options),
         clock_(clock),
         metrics_(metrics),
         log_(log),
         started_(clock.now()),
         limits_(options.state_directory + "/limits"),
+        regions_(options.regions_directory),
         vendor_(nvidia::make_vendor({.library = options.nvml_library}, log)),
         pods_(options.kubelet_directory + "/pod-resources/kubelet.sock"),
-        context_{latest_table_, rules_,
-                 limits_,       *vendor_.access,
-                 gate_,         metrics,
-                 log,           [this, &inbox] { inbox.look_soon(clock_.now() + kAfterAllocate); }},
+        context_{latest_table_,
+                 rules_,
+                 limits_,
+                 regions_,
+                 *vendor_.access,
+                 gate_,
+                 metrics,
+                 log,
+                 [this, &inbox] { inbox.look_soon(clock_.now() + kAfterAllocate); }},
         plugins_(options.kubelet_directory + "/device-plugins", context_, pods_, clock),
-        agent_(
-            {*vendor_.source, vendor_.errors, pods_, latest_table_, rules_, context_, plugins_, inbox,
-             snapshot_,
-             [reporting](report::Facts facts) {
-               if (reporting) reporting->offer(std::move(facts));
-             },
-             clock, metrics, log},
-            {.node = options.node_name,
-             .config = options.config,
-             .given = options.given,
-             .state_directory = options.state_directory,
-             .paths = {.limits_directory = limits_.directory(), .limiter_library = options.limiter_library},
-             .resource_names = vendor_.names}) {}
+        agent_({*vendor_.source, vendor_.errors, pods_, latest_table_, rules_, context_, plugins_, inbox,
+                snapshot_,
+                [reporting](report::Facts facts) {
+                  if (reporting) reporting->offer(std::move(facts));
+                },
+                clock, metrics, log},
+               {.node = options.node_name,
+                .config = options.config,
+                .given = options.given,
+                .state_directory = options.state_directory,
+                .checkpoint = options.kubelet_directory + "/device-plugins/kubelet_internal_checkpoint",
+                .paths = {.limits_directory = limits_.directory(),
+                          .limiter_directory = limiter,
+                          .regions_directory = regions_.directory()},
+                .resource_names = vendor_.names}) {}
 
   base::Result<void> run(std::stop_token stop) {
     const auto server = net::HttpServer::start(
@@ -123,6 +134,7 @@ class Plugin {
   slices::LatestTable latest_table_;
   base::Latest<kubelet::Rules> rules_;
   kubelet::LimitsStore limits_;
+  enforcement::RegionStore regions_;
   kubelet::AllocationGate gate_;
   base::Latest<agent::Snapshot> snapshot_;
   vendor::Vendor vendor_;
@@ -131,6 +143,28 @@ class Plugin {
   agent::PluginSet plugins_;
   agent::Agent agent_;
 };
+
+int install_limiter(const Options& options) {
+  const auto installed = enforcement::install_limiter(options.install_limiter, options.limiter_directory);
+  if (installed) {
+    std::printf("%s\n", installed->c_str());
+    return EXIT_SUCCESS;
+  }
+  std::fprintf(stderr, "gpupool-device-plugin: %s\n", installed.error().message.c_str());
+  return EXIT_FAILURE;
+}
+
+// Without the limiter no container starts that is to have it, so that is no reason to end.
+std::string find_limiter(const Options& options, const base::Log& log) {
+  if (options.limiter_directory.empty()) return {};
+  const auto installed = enforcement::installed_limiter(options.limiter_directory);
+  if (installed) {
+    log.info("The limiter is installed", {{"folder", *installed}});
+    return *installed;
+  }
+  log.error("The limiter is not installed", {{"error", installed.error().message}});
+  return {};
+}
 
 int run(Options options) {
   std::stop_source stop;
@@ -155,7 +189,7 @@ int run(Options options) {
   }
   // A driver that hangs must not keep the plugin from ending: the kernel lets go of the lock and all files.
   const std::stop_callback hurry(stop.get_token(), [] { ::alarm(kStopGraceSeconds); });
-  Plugin plugin(options, reporting.get(), clock, metrics, inbox, log);
+  Plugin plugin(options, find_limiter(options, log), reporting.get(), clock, metrics, inbox, log);
   const agent::SettingsWatch watch(options.config, log, [&] { inbox.ask_reload(); });
   if (const auto done = plugin.run(stop.get_token()); !done) {
     log.error("stopped by an error", {{"error", done.error().message}});
@@ -171,5 +205,7 @@ int run(Options options) {
 int main(int argc, char** argv) {
   const auto parsed = gpupool::parse_options(argc, argv);
   if (const auto* code = std::get_if<int>(&parsed)) return *code;
-  return gpupool::run(std::get<gpupool::Options>(parsed));
+  auto options = std::get<gpupool::Options>(parsed);
+  if (!options.install_limiter.empty()) return gpupool::install_limiter(options);
+  return gpupool::run(std::move(options));
 }

@@ -23,8 +23,14 @@ void add_paths(CLI::App& app, Options& options) {
   app.add_option("--nvml-library", options.nvml_library,
                  "Path of NVML, or a name that the loader searches for")
       ->capture_default_str();
-  app.add_option("--limiter-library", options.limiter_library,
-                 "Path of libgpupool-vgpu.so on the node, to be put into containers; default: none");
+  app.add_option(
+      "--limiter-directory", options.limiter_directory,
+      "Holds the limiter that --install-limiter put on the node, at the same path there; default: none");
+  app.add_option("--regions-directory", options.regions_directory,
+                 "For what enforced containers count, on the node's tmpfs and at the same path there")
+      ->capture_default_str();
+  app.add_option("--install-limiter", options.install_limiter,
+                 "Only copy the limiter from this folder to --limiter-directory");
   app.add_option("--metrics-bind-address", options.metrics_bind_address,
                  "HOST:PORT of /metrics, /healthz and /readyz; port 0 takes a free one")
       ->capture_default_str();
@@ -69,6 +75,10 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsageError;
+  }
+  if (!options.install_limiter.empty() && options.limiter_directory.empty()) {
+    std::fprintf(stderr, "--install-limiter needs --limiter-directory\n");
+    return kUsageError;
   }
   options.report = !no_report;
   base::parse_log_level(log_level, options.log_level);

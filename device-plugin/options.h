@@ -16,7 +16,9 @@ struct Options {
   std::string kubelet_directory = "/var/lib/kubelet";
   std::string state_directory = "/var/lib/gpupool";
   std::string nvml_library = "libnvidia-ml.so.1";
-  std::string limiter_library;
+  std::string limiter_directory;
+  std::string regions_directory = "/run/gpupool/regions";
+  std::string install_limiter;
   std::string metrics_bind_address = ":8080";
   std::string kubeconfig;
   bool report = true;

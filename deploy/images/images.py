@@ -18,6 +18,9 @@ IMAGES = {"operator": ["gpupool-operator", "gpupool-launch"],
           "carry": ["gpupool-carry"]}
 # image: libraries that only the driver's library needs, which comes from the machine
 LOADED = {"device-plugin": ["libdl.so.2", "libpthread.so.0", "librt.so.1"]}
+# image: libraries of ours, in OURS_IN; programs in other containers load them
+OURS = {"device-plugin": ["libgpupool-vgpu.so", "libgpupool-vgpu-alias.so", "libgpupool-vgpu-nvml.so"]}
+OURS_IN = "usr/lib/gpupool-vgpu"
 # image: {path in the image: (path here, the Debian package that made it)}. carry talks to any server of a user, and reads names
 # in UTF-8 from zip files.
 FILES = {"carry": {"etc/ssl/certs/ca-certificates.crt": ("/etc/ssl/certs/ca-certificates.crt", "ca-certificates"),
@@ -32,9 +35,16 @@ def version() -> Any:
     return found[1]
 
 
+def build_folder() -> str:
+    return os.environ.get("BUILD_DIR") or os.path.join(ROOT, "build")
+
+
 def binaries(image: str) -> list[str]:
-    folder = os.path.join(os.environ.get("BUILD_DIR") or os.path.join(ROOT, "build"), "bin")
-    return [os.path.join(folder, name) for name in IMAGES[image]]
+    return [os.path.join(build_folder(), "bin", name) for name in IMAGES[image]]
+
+
+def ours(image: str) -> list[str]:
+    return [os.path.join(build_folder(), "lib", "gpupool-vgpu", name) for name in OURS.get(image, [])]
 
 
 def libraries(image: str) -> dict[str, Any]:
@@ -47,7 +57,7 @@ def libraries(image: str) -> dict[str, Any]:
 
 def inputs(image: str) -> list[Any]:
     """Paths of all that decides what the image contains."""
-    return sorted({*binaries(image), *libraries(image).values(), *(path for path, _ in FILES.get(image, {}).values())})
+    return sorted({*binaries(image), *ours(image), *libraries(image).values(), *(path for path, _ in FILES.get(image, {}).values())})
 
 
 class Image:
@@ -55,8 +65,8 @@ class Image:
 
     def __init__(self, image: str, tag: str) -> None:
         self.name, self._image = f"gpupool.dev/{image}:{tag}", image
-        self._binaries = binaries(image)
-        for path in self._binaries:
+        self._binaries, self._ours = binaries(image), ours(image)
+        for path in [*self._binaries, *self._ours]:
             if not os.access(path, os.X_OK):
                 raise FileNotFoundError(f"{path} is missing: run `make build` first, or set BUILD_DIR")
         self._libraries = libraries(image)
@@ -82,8 +92,9 @@ class Image:
         labels = {"org.opencontainers.image.title": "gpupool-" + self._image,
                   "org.opencontainers.image.version": version(), "org.opencontainers.image.licenses": "Apache-2.0"}
         with tempfile.TemporaryDirectory() as scratch:
+            own = {f"{OURS_IN}/{os.path.basename(path)}": program.stripped(path, scratch, 0o644) for path in self._ours}
             yield program.program_image([program.stripped(path, scratch) for path in self._binaries],
-                                        {**self._libraries, **self._files}, sorted(self._shared | self._static), labels)
+                                        {**self._libraries, **self._files, **own}, sorted(self._shared | self._static), labels)
 
     def write_sbom(self, out: str) -> None:
         """After write()."""

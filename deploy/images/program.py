@@ -21,10 +21,11 @@ def libraries(binary: str) -> Any:
     return {path.lstrip("/"): path for path in re.findall(r"(/\S+) \(0x", shown.stdout)}
 
 
-def stripped(binary: str, folder: str) -> Any:
+def stripped(binary: str, folder: str, mode: int = 0o755) -> Any:
     """A copy without symbols, which are most of a static program."""
     out = os.path.join(folder, os.path.basename(binary))
     subprocess.run(["strip", "-o", out, binary], check=True)
+    os.chmod(out, mode)
     return out
 
 

@@ -26,8 +26,11 @@ Agent::Agent(Parts parts, AgentOptions options)
       tracker_(settings::Settings{}, parts_.errors),
       gpus_(parts_.source, parts_.errors, tracker_, log_),
       pods_(parts_.pods, parts_.context.gate, parts_.clock, log_),
-      limits_(parts_.context.limits, parts_.context.access, log_),
+      limits_(parts_.context.limits, parts_.context.regions, log_),
       usage_(options_.state_directory, boot_id_, log_),
+      enforcement_(parts_.context.regions, parts_.context.limits, parts_.source, options_.checkpoint,
+                   options_.proc, log_),
+      waits_(parts_.context.regions, parts_.source, enforcement_.containers(), parts_.metrics, log_),
       health_file_(options_.state_directory + "/health.json"),
       table_file_(options_.state_directory + "/table.json") {}
 
@@ -36,6 +39,10 @@ void Agent::run(std::stop_token stop) {
   const std::jthread events([this](const std::stop_token& over) {
     while (!over.stop_requested()) parts_.inbox.add(parts_.source.wait_events(kEventWait, over));
   });
+  std::jthread waits;
+  if (enforces()) {
+    waits = std::jthread([this](const std::stop_token& over) { waits_.run(parts_.clock, over); });
+  }
   Inbox::Mail mail{.errors = {}, .reload = true};
   while (!stop.stop_requested()) {
     look(mail, stop);
@@ -79,7 +86,10 @@ void Agent::look(const Inbox::Mail& mail, const std::stop_token& stop) {
   for (const auto& resource : table->resources) resources.insert(resource.name);
   parts_.plugins.serve(resources);
   if (pods_.complete()) {
-    limits_.keep(pods_.holdings(), *table, *parts_.rules.get(), parts_.clock.now(), parts_.clock.wall());
+    limits_.keep(pods_.holdings(), *table, parts_.clock.now(), parts_.clock.wall());
+  }
+  if (enforces()) {
+    enforcement_.look(pods_.holdings(), *table, parts_.clock.now(), parts_.clock.wall());
   }
   save_health();
   note_saved(usage_saved_);
@@ -174,8 +184,11 @@ void Agent::tell() {
   parts_.metrics.gauge("gpupool_plugin_config_ok", "Whether the configuration file is in force.")
       .set(settings_.problem().empty() ? 1 : 0);
   Snapshot snapshot;
-  snapshot.facts = {gpus_.inventory(), problem(),        *parts_.latest_table.current().table,
-                    tracker_.states(), pods_.holdings(), usage_.telemetry()};
+  snapshot.facts = {gpus_.inventory(),      problem(),        *parts_.latest_table.current().table,
+                    tracker_.states(),      pods_.holdings(), usage_.telemetry(),
+                    enforcement_.excesses()};
+  snapshot.enforced = enforcement_.counted();
+  snapshot.findings = enforcement_.findings();
   snapshot.driver_problem = gpus_.driver_problem();
   snapshot.settings_problem = settings_.problem();
   snapshot.notes = notes_;
@@ -199,9 +212,24 @@ std::string Agent::problem() const {
       add(entry.status.detail);
     }
   }
+  add(enforcement_problem());
   if (waiting_) add("some GPUs keep their old slices until all of them are free");
   add(save_problem_);
   return all;
+}
+
+// Slices of such GPUs are refused to every pod.
+std::string Agent::enforcement_problem() const {
+  if (enforces()) return {};
+  const auto table = parts_.latest_table.current().table;
+  for (const auto& resource : table->resources) {
+    for (const auto& gpu : resource.gpus) {
+      if (gpu.limited && gpu.enforcement.enforce == settings::Enforce::kLibrary) {
+        return "enforce: library needs the limiter, which is not installed on this node";
+      }
+    }
+  }
+  return {};
 }
 
 }  // namespace gpupool::agent

@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <string>
 
+#include "agent/enforcement_watch.h"
 #include "agent/gpu_watch.h"
 #include "agent/inbox.h"
 #include "agent/limits_keeper.h"
@@ -17,6 +18,7 @@
 #include "base/clock.h"
 #include "base/latest.h"
 #include "base/log.h"
+#include "enforcement/wait_loop.h"
 #include "health/health_tracker.h"
 #include "inventory/gpu_source.h"
 #include "kubelet/plugin_context.h"
@@ -31,6 +33,8 @@ struct AgentOptions {
   std::string config;           // file; empty: defaults
   settings::Given given;        // flags and environment
   std::string state_directory;  // health, table and counters of use over restarts
+  std::string checkpoint;       // the kubelet's file of allocations
+  std::string proc = "/proc";
   allocation::NodePaths paths;
   slices::ResourceNames resource_names;
 };
@@ -43,7 +47,8 @@ struct AgentOptions {
 //   3. ask the kubelet which devices containers hold (PodWatch)
 //   4. plan the table of slices from all that and publish it (slices::plan_table, LatestTable)
 //   5. serve the table's resources to the kubelet (PluginSet), keep the limits files (LimitsKeeper)
-//   6. save health and table, hand the facts to metrics, probes and the GpuNode report
+//   6. compare what containers with enforced limits say with what the driver says (EnforcementWatch)
+//   7. save health and table, hand the facts to metrics, probes and the GpuNode report
 //
 // A look is made every second, and at once on an error of a GPU, on a changed configuration and shortly after
 // an allocation (Inbox). The look after an allocation leaves out step 2, because an allocation changes
@@ -74,7 +79,7 @@ class Agent {
   Agent(Parts parts, AgentOptions options);
 
   // Calls start(), then look() until stop is requested. A second thread meanwhile waits for the driver's
-  // errors.
+  // errors, and where the limiter is installed a third looks after containers that wait for memory.
   void run(std::stop_token stop);
 
   // Restores health and table of an earlier run from the state directory.
@@ -96,6 +101,8 @@ class Agent {
   void note_saved(const base::Result<void>& saved);
   void tell();
   std::string problem() const;
+  std::string enforcement_problem() const;
+  bool enforces() const { return !options_.paths.limiter_directory.empty(); }
 
   Parts parts_;
   AgentOptions options_;
@@ -107,6 +114,8 @@ class Agent {
   PodWatch pods_;
   LimitsKeeper limits_;
   UsageWatch usage_;
+  EnforcementWatch enforcement_;
+  enforcement::WaitLoop waits_;
   StateFile health_file_;
   StateFile table_file_;
   base::SteadyTime gpus_due_{};       // when the GPUs are to be looked at next

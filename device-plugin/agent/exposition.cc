@@ -2,55 +2,18 @@
 #include "agent/exposition.h"
 
 #include <cstddef>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <utility>
+
+#include "agent/enforcement_exposition.h"
+#include "agent/metric_family.h"
 
 namespace gpupool::agent {
 
 namespace {
 
 constexpr std::size_t kMaxSlices = 2000;
-using Labels = std::initializer_list<std::pair<const char*, std::string>>;
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '\\' || c == '"') result += '\\';
-    if (c == '\n') {
-      result += "\\n";
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
-
-// One metric of the text format with all its series.
-class Family {
- public:
-  Family(std::string name, const std::string& help, const std::string& type = "gauge")
-      : name_(std::move(name)),
-        head_("# HELP " + name_ + " " + help + "\n# TYPE " + name_ + " " + type + "\n") {}
-
-  void add(Labels labels, const std::string& value) {
-    body_ += name_ + "{";
-    bool first = true;
-    for (const auto& [key, text] : labels) {
-      body_ += std::string(first ? "" : ",") + key + "=\"" + escaped(text) + "\"";
-      first = false;
-    }
-    body_ += "} " + value + "\n";
-  }
-  std::string text() const { return body_.empty() ? "" : head_ + body_; }
-
- private:
-  const std::string name_;
-  const std::string head_;
-  std::string body_;
-};
-
 std::string thousandths(std::int64_t value) {
   const auto rest = std::to_string(value % 1000);
   return std::to_string(value / 1000) + "." + std::string(3 - rest.size(), '0') + rest;
@@ -82,7 +45,7 @@ std::string expose_gpus(const Snapshot& snapshot) {
   Family heat("gpupool_gpu_temperature_celsius", "Temperature of the GPU.");
   Family power("gpupool_gpu_power_watts", "Power that the GPU draws.");
   for (const auto& gpu : snapshot.facts.inventory.gpus) {
-    const Labels labels{{"gpu", gpu.uuid}};
+    const Family::Labels labels{{"gpu", gpu.uuid}};
     info.add({{"gpu", gpu.uuid},
               {"index", std::to_string(gpu.index)},
               {"model", gpu.model},
@@ -140,7 +103,8 @@ std::string expose_slices(const Snapshot& snapshot) {
 }  // namespace
 
 std::string expose(const Snapshot& snapshot) {
-  return expose_gpus(snapshot) + expose_busy_times(snapshot.facts.telemetry) + expose_slices(snapshot);
+  return expose_gpus(snapshot) + expose_busy_times(snapshot.facts.telemetry) + expose_slices(snapshot) +
+         expose_enforcement(snapshot.enforced, snapshot.findings);
 }
 
 }  // namespace gpupool::agent

@@ -2,10 +2,9 @@
 #include "agent/limits_keeper.h"
 
 #include <algorithm>
-#include <set>
-#include <string>
 
 #include "allocation/allocate.h"
+#include "allocation/limits_file.h"
 
 namespace gpupool::agent {
 
@@ -22,27 +21,45 @@ slices::Resource as_if_healthy(slices::Resource resource) {
 
 }  // namespace
 
+void LimitsKeeper::keep_one(const slices::Resource& resource, const kubelet::Holding& holding) {
+  const auto devices = allocation::devices_of(resource, holding.ids);
+  if (!devices) return;  // of a table that is no more
+  if (std::none_of(devices->begin(), devices->end(), [](const auto& one) { return one.gpu->limited; }))
+    return;
+  const auto plain = allocation::limits_file(*devices);
+  const auto enforced = allocation::enforced_files(resource.name, holding.ids, *devices);
+  needed_.insert(plain.name);
+  const auto check = [&](const base::Result<void>& kept, const char* what) {
+    if (!kept) log_.error(what, {{"error", kept.error().message}});
+  };
+  // The settings may have changed since the container was allocated: what it has mounted is what it needs.
+  if (store_.has(enforced.limits.name)) {
+    check(store_.put(enforced.limits), "Cannot keep a limits file");
+    check(regions_.restore(enforced.region), "Cannot keep a region");
+  } else {
+    check(store_.put(plain), "Cannot keep a limits file");
+  }
+}
+
 void LimitsKeeper::keep(const std::vector<kubelet::Holding>& holdings, const slices::Table& table,
-                        const kubelet::Rules& rules, base::SteadyTime now, base::WallTime wall) {
+                        base::SteadyTime now, base::WallTime wall) {
   if (last_ && now - *last_ < kEvery) return;
   last_ = now;
-  std::set<std::string> needed;
+  needed_.clear();
+  needed_regions_.clear();
+  for (const auto& holding : holdings) {
+    needed_.insert(allocation::enforced_limits_name(holding.resource, holding.ids));
+    needed_regions_.insert(allocation::region_name(holding.resource, holding.ids));
+  }
   for (const auto& offered : table.resources) {
     const auto resource = as_if_healthy(offered);
     for (const auto& holding : holdings) {
-      if (holding.resource != resource.name) continue;
-      const auto grant = allocation::allocate(resource, holding.ids, rules.settings, rules.paths, access_);
-      if (!grant) continue;  // of a table that is no more
-      for (const auto& file : grant->files) {
-        needed.insert(file.name);
-        if (auto put = store_.put(file); !put) {
-          log_.error("Cannot keep a limits file", {{"error", put.error().message}});
-        }
-      }
+      if (holding.resource == resource.name) keep_one(resource, holding);
     }
   }
-  const int removed = store_.collect(needed, wall - kUnused);
+  const int removed = store_.collect(needed_, wall - kUnused);
   if (removed > 0) log_.info("Removed limits files that nobody needs", {{"files", removed}});
+  regions_.collect(needed_regions_, wall - kUnused);
 }
 
 }  // namespace gpupool::agent

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "enforcement/audit.h"
+#include "enforcement/counted_container.h"
 #include "report/node_report.h"
 
 namespace gpupool::agent {
@@ -16,6 +18,8 @@ struct Snapshot {
   std::string driver_problem;      // empty: there is a driver
   std::string settings_problem;    // empty: the file's settings are in force
   std::vector<std::string> notes;  // for the owner
+  std::vector<enforcement::CountedContainer> enforced;
+  std::vector<enforcement::Finding> findings;
   base::SteadyTime taken{};
 };
 

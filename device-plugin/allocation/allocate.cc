@@ -21,12 +21,41 @@ void add_file(LimitsFile file, const char* container_path, const NodePaths& path
   grant.files.push_back(std::move(file));
 }
 
-void add_limiter(const NodePaths& paths, Grant& grant) {
-  grant.mounts.push_back({kLimiterPath, paths.limiter_library, true});
-  add_file(named_by_content("preload-", std::string(kLimiterPath) + "\n"), kPreloadPath, paths, grant);
+std::string name_of(const std::string& prefix, const std::string& resource, std::vector<std::string> ids) {
+  std::sort(ids.begin(), ids.end());
+  return prefix + fingerprint(resource + "\n" + base::join(ids, "\n"));
+}
+
+void add_limiter(const NodePaths& paths, EnforcedFiles files, Grant& grant) {
+  add_file(std::move(files.limits), kLimitsPath, paths, grant);
+  for (const char* library : kLibraries) {
+    grant.mounts.push_back(
+        {on_node(kLibraryFolder, library), on_node(paths.limiter_directory, library), true});
+  }
+  grant.mounts.push_back({kPreloadPath, on_node(paths.limiter_directory, kPreloadFile), true});
+  grant.mounts.push_back({kRegionPath, on_node(paths.regions_directory, files.region.name), false});
+  grant.region = std::move(files.region);
 }
 
 }  // namespace
+
+std::string enforced_limits_name(const std::string& resource, std::vector<std::string> ids) {
+  return name_of("enforced-", resource, std::move(ids));
+}
+
+std::string region_name(const std::string& resource, std::vector<std::string> ids) {
+  return name_of("region-", resource, std::move(ids));
+}
+
+EnforcedFiles enforced_files(const std::string& resource, const std::vector<std::string>& ids,
+                             const std::vector<Device>& devices) {
+  EnforcedFiles files{{enforced_limits_name(resource, ids), limits_text(devices, true)},
+                      {region_name(resource, ids), {}}};
+  for (const Device& device : devices) {
+    files.region.devices.push_back({device.visible, device.gpu->limited ? device.memory_mib : 0});
+  }
+  return files;
+}
 
 base::Result<Grant> allocate(const slices::Resource& resource, const std::vector<std::string>& ids,
                              const settings::Settings& settings, const NodePaths& paths,
@@ -51,8 +80,14 @@ base::Result<Grant> allocate(const slices::Resource& resource, const std::vector
   }
   if (std::any_of(devices->begin(), devices->end(), [](const Device& one) { return one.gpu->limited; })) {
     grant.environment["GPUPOOL_LIMITS"] = kLimitsPath;
-    add_file(limits_file(*devices), kLimitsPath, paths, grant);
-    if (!paths.limiter_library.empty()) add_limiter(paths, grant);
+    if (!is_enforced(*devices)) {
+      add_file(limits_file(*devices), kLimitsPath, paths, grant);
+    } else if (paths.limiter_directory.empty()) {
+      return base::fail(base::ErrorCode::kInvalid,
+                        "limits are to be enforced (enforce: library), but the limiter is not on this node");
+    } else {
+      add_limiter(paths, enforced_files(resource.name, ids, *devices), grant);
+    }
   }
   return grant;
 }

@@ -4,7 +4,9 @@
 #include <openssl/evp.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 
 namespace gpupool::allocation {
@@ -30,6 +32,22 @@ std::string checksum(const std::string& content) {
   return hex(bytes.data(), bytes.size());
 }
 
+// Of GPUs that differ the shortest wait and the largest context hold: the file has one of each.
+std::string enforcement_lines(const std::vector<Device>& devices) {
+  std::optional<std::int64_t> wait;
+  std::int64_t context = 0;
+  for (const Device& device : devices) {
+    if (!device.gpu->limited) continue;
+    const settings::Enforcement& enforcement = device.gpu->enforcement;
+    wait = std::min(wait.value_or(enforcement.memory_wait_seconds), enforcement.memory_wait_seconds);
+    context = std::max(context, enforcement.context_mib);
+  }
+  std::string lines;
+  if (wait.value_or(0) > 0) lines += "wait " + std::to_string(*wait) + "\n";
+  if (context > 0) lines += "context " + std::to_string(context) + "\n";
+  return lines;
+}
+
 }  // namespace
 
 std::string fingerprint(const std::string& content) {
@@ -44,7 +62,13 @@ LimitsFile named_by_content(const std::string& prefix, std::string content) {
   return {std::move(name), std::move(content)};
 }
 
-LimitsFile limits_file(const std::vector<Device>& devices) {
+bool is_enforced(const std::vector<Device>& devices) {
+  return std::any_of(devices.begin(), devices.end(), [](const Device& device) {
+    return device.gpu->limited && device.gpu->enforcement.enforce == settings::Enforce::kLibrary;
+  });
+}
+
+std::string limits_text(const std::vector<Device>& devices, bool enforced) {
   std::string content = "gpupool-limits 1\n";
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const Device& device = devices[i];
@@ -59,8 +83,13 @@ LimitsFile limits_file(const std::vector<Device>& devices) {
     }
     content += "\n";
   }
+  if (enforced) content += enforcement_lines(devices);
   content += "crc32 " + checksum(content) + "\n";
-  return named_by_content("limits-", std::move(content));
+  return content;
+}
+
+LimitsFile limits_file(const std::vector<Device>& devices) {
+  return named_by_content("limits-", limits_text(devices, false));
 }
 
 }  // namespace gpupool::allocation

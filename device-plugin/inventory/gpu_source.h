@@ -17,8 +17,15 @@ namespace gpupool::inventory {
 struct Usage {
   std::optional<std::int64_t> gpu_percent = {};
   std::optional<std::int64_t> memory_used_mib = {};
+  std::optional<std::int64_t> memory_free_mib = {};
   std::optional<std::int64_t> temperature_celsius = {};
   std::optional<std::int64_t> power_milliwatts = {};
+};
+
+// What a process uses of one GPU, as the driver says.
+struct ProcessUse {
+  std::int64_t pid = 0;                            // as this program sees it
+  std::optional<std::uint64_t> memory_bytes = {};  // absent: the driver does not tell
 };
 
 // An error that the driver reported.
@@ -48,6 +55,9 @@ class GpuSource {
   virtual base::Result<Inventory> list() = 0;
   // kNotFound for a GPU that the last list() did not have. Opens nothing.
   virtual base::Result<Usage> usage(const std::string& uuid) = 0;
+  // The processes that use the GPU: those that this program can see, so none in a container with PIDs of its
+  // own. kNotFound as for usage(); kInvalid: the driver does not tell. Opens nothing.
+  virtual base::Result<std::vector<ProcessUse>> processes(const std::string& uuid) = 0;
   // Whether the GPU works; a GPU that the last list() did not have is lost. Opens nothing.
   virtual Probe probe(const std::string& uuid) = 0;
   // Blocks until there are errors, for at most `limit`, or until stop is requested; without a driver, too.

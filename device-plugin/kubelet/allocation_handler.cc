@@ -64,8 +64,18 @@ base::Result<void> AllocationHandler::grant(const v1beta1::AllocateRequest& requ
     for (const auto& file : grant->files) {
       if (auto written = context_.limits.put(file); !written) return written;
     }
+    if (auto done = renew_region(*grant, strings(container.devices_ids())); !done) return done;
     fill(*grant, *response.add_container_responses());
   }
+  return {};
+}
+
+// A container must not see what another used before it. Without enforcement no file may say that there is
+// some.
+base::Result<void> AllocationHandler::renew_region(const allocation::Grant& grant,
+                                                   const std::vector<std::string>& ids) const {
+  if (grant.region) return context_.regions.renew(*grant.region);
+  if (!grant.files.empty()) context_.limits.remove(allocation::enforced_limits_name(resource_, ids));
   return {};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "device_plugin_v1beta1.pb.h"
@@ -19,8 +20,8 @@ class AllocationHandler {
  public:
   AllocationHandler(const PluginContext& context, std::string resource);
 
-  // Writes the limits files of the containers before it returns. Holds the allocation gate meanwhile, and
-  // calls context.on_allocated() afterwards.
+  // Writes the limits files and regions of the containers before it returns. Holds the allocation gate
+  // meanwhile, and calls context.on_allocated() afterwards.
   base::Result<void> allocate(const v1beta1::AllocateRequest& request,
                               v1beta1::AllocateResponse& response) const;
   // Has no effects.
@@ -30,6 +31,8 @@ class AllocationHandler {
  private:
   base::Result<void> grant(const v1beta1::AllocateRequest& request,
                            v1beta1::AllocateResponse& response) const;
+
+  base::Result<void> renew_region(const allocation::Grant& grant, const std::vector<std::string>& ids) const;
 
   const PluginContext& context_;
   const std::string resource_;

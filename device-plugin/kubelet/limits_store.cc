@@ -71,6 +71,13 @@ base::Result<void> LimitsStore::put(const allocation::LimitsFile& file) const {
   return result;
 }
 
+bool LimitsStore::has(const std::string& name) const {
+  struct stat status{};
+  return ::lstat((directory_ + "/" + name).c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+void LimitsStore::remove(const std::string& name) const { ::unlink((directory_ + "/" + name).c_str()); }
+
 int LimitsStore::collect(const std::set<std::string>& keep, base::WallTime before) const {
   int removed = 0;
   std::error_code error;

@@ -10,8 +10,9 @@
 
 namespace gpupool::kubelet {
 
-// The limits files of this node's containers. They are named after their content, so writing one again is
-// harmless at any time. Thread-safe, also against another process.
+// The limits files of this node's containers. Most are named after their content, so writing one again is
+// harmless at any time; those of enforced containers are named after their devices. Thread-safe, also against
+// another process.
 class LimitsStore {
  public:
   explicit LimitsStore(std::string directory) : directory_(std::move(directory)) {}
@@ -20,6 +21,9 @@ class LimitsStore {
   // Afterwards the file is there with exactly this content and a new modification time; readers see all of it
   // or nothing. kIo names the path.
   base::Result<void> put(const allocation::LimitsFile& file) const;
+  bool has(const std::string& name) const;
+  // Nothing happens if there is no such file.
+  void remove(const std::string& name) const;
   // Removes files that are not in `keep` and were not put since `before`; returns how many. A container that
   // has one open or mounted keeps it.
   int collect(const std::set<std::string>& keep, base::WallTime before) const;

@@ -7,6 +7,7 @@
 #include "base/latest.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "enforcement/region_store.h"
 #include "kubelet/allocation_gate.h"
 #include "kubelet/limits_store.h"
 #include "kubelet/rules.h"
@@ -20,6 +21,7 @@ struct PluginContext {
   const slices::LatestTable& latest_table;
   const base::Latest<Rules>& rules;
   const LimitsStore& limits;
+  const enforcement::RegionStore& regions;
   const allocation::ContainerAccess& access;
   AllocationGate& gate;
   base::Metrics& metrics;

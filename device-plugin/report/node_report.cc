@@ -126,6 +126,7 @@ api::GpuNodeStatus make_status(const Facts& facts, const std::string& plugin_ver
   }
   status.message = shortened(facts.problem.empty() ? say_unhealthy(status.gpus) : facts.problem, kMaxMessage);
   status.conditions = {ready(status)};
+  status.excesses = facts.excesses;
   if (status.gpus.size() > kMaxGpus) status.gpus.resize(kMaxGpus);
   return status;
 }

@@ -22,6 +22,7 @@ struct Facts {
   std::map<std::string, health::GpuHealth> health;
   std::vector<kubelet::Holding> holdings;
   telemetry::Telemetry telemetry;
+  std::vector<api::GpuNodeExcess> excesses;
 };
 
 // The status of this node's GpuNode, without times and telemetry: whatever changes it is news. Pure.

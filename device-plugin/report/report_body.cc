@@ -92,6 +92,24 @@ Json to_json(const api::GpuNodeGpu& gpu, const telemetry::Telemetry& telemetry) 
   return object;
 }
 
+// Null where there is none: who does not enforce limits writes nothing about them.
+Json excesses_of(const api::GpuNodeStatus& status) {
+  if (status.excesses.empty()) return nullptr;
+  auto list = Json::array();
+  for (const auto& excess : status.excesses) {
+    Json object = {{"device", excess.device},
+                   {"usedMiB", excess.used_mib},
+                   {"limitMiB", excess.limit_mib},
+                   {"end", excess.end}};
+    set_text(object, "namespace", excess.ns);
+    set_text(object, "pod", excess.pod);
+    set_text(object, "podUID", excess.pod_uid);
+    if (excess.since) object["since"] = base::to_rfc3339(*excess.since);
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
 Json owners(const std::string& node, const std::string& node_uid) {
   return Json::array({{{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}, {"uid", node_uid}}});
 }
@@ -128,7 +146,8 @@ std::string status_body(const std::string& resource_version, const api::GpuNodeS
       {"conditions", to_json(status.conditions)},
       {"gpuCounts", {{"total", status.gpu_counts.total}, {"healthy", status.gpu_counts.healthy}}},
       {"sliceCounts", {{"total", status.slice_counts.total}, {"free", status.slice_counts.free}}},
-      {"gpus", std::move(gpus)}};
+      {"gpus", std::move(gpus)},
+      {"excesses", excesses_of(status)}};
   return text_of({{"metadata", {{"resourceVersion", resource_version}}}, {"status", body}});
 }
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <iterator>
+#include <utility>
+
 #include "settings/load.h"
 #include "settings/resource_name.h"
 #include "settings/schema.h"
@@ -11,6 +14,9 @@ constexpr std::int64_t kMaxXid = 9999;
 constexpr std::int64_t kMaxIndex = 1023;
 constexpr std::int64_t kMaxProbes = 1000;
 constexpr std::int64_t kMaxSeconds = 86400;
+constexpr std::int64_t kMaxContextMib = 65536;
+constexpr std::int64_t kMaxWaitSeconds = 3600;
+constexpr std::int64_t kMaxToleranceMib = 1048576;
 
 Taker text(std::string& target) {
   return scalar<std::string>(target, Quotes::kAllowed, [](const std::string& value) {
@@ -59,24 +65,43 @@ base::Result<void> take_match(const Value& value, const std::string& path, Match
   return {};
 }
 
+// The same keys at the top level and in an override; `target` is Enforcement or EnforcementOverride.
+template <class Target>
+Takers enforcement_keys(Target& target) {
+  const auto audit = [&target](const Value& value, const std::string& path) {
+    return take_entries(value, path,
+                        {{"toleranceMiB", integer(target.tolerance_mib, 0, kMaxToleranceMib)},
+                         {"onExcess", scalar<OnExcess>(target.on_excess, Quotes::kAllowed, to_on_excess)}});
+  };
+  return {{"enforce", scalar<Enforce>(target.enforce, Quotes::kAllowed, to_enforce)},
+          {"contextMiB", integer(target.context_mib, 0, kMaxContextMib)},
+          {"memoryWaitSeconds", integer(target.memory_wait_seconds, 0, kMaxWaitSeconds)},
+          {"audit", audit}};
+}
+
+Takers joined(Takers takers, Takers more) {
+  std::move(more.begin(), more.end(), std::back_inserter(takers));
+  return takers;
+}
+
 base::Result<void> take_override(const Value& value, const std::string& path, Override& override) {
   bool matched = false;
   const auto match = [&](const Value& inner, const std::string& inner_path) {
     matched = true;
     return take_match(inner, inner_path, override.match);
   };
-  if (auto ok = take_entries(value, path,
-                             {{"match", match},
-                              {"deviceSplitCount", integer(override.count, 1, kMaxSplitCount)},
-                              {"deviceMemoryScaling", scaling(override.memory_scaling)},
-                              {"deviceCoreScaling", scaling(override.core_scaling)}});
-      !ok) {
+  const Takers split = {{"match", match},
+                        {"deviceSplitCount", integer(override.count, 1, kMaxSplitCount)},
+                        {"deviceMemoryScaling", scaling(override.memory_scaling)},
+                        {"deviceCoreScaling", scaling(override.core_scaling)}};
+  if (auto ok = take_entries(value, path, joined(split, enforcement_keys(override.enforcement))); !ok)
     return ok;
-  }
   if (!matched) return bad_value(value.line, child_path(path, "match"), "is missing");
-  if (!override.count && !override.memory_scaling && !override.core_scaling) {
+  if (!override.count && !override.memory_scaling && !override.core_scaling &&
+      override.enforcement == EnforcementOverride{}) {
     return bad_value(value.line, path,
-                     "changes nothing; give deviceSplitCount, deviceMemoryScaling or deviceCoreScaling");
+                     "changes nothing; give deviceSplitCount, deviceMemoryScaling, deviceCoreScaling, "
+                     "enforce, contextMiB, memoryWaitSeconds or audit");
   }
   return {};
 }
@@ -145,7 +170,7 @@ Takers top_level(Settings& settings, std::string& version) {
     if (value == "v1") return value;
     return base::fail(base::ErrorCode::kInvalidArgument, "must be v1, not '" + value + "'");
   };
-  return {
+  const Takers takers = {
       {"version", scalar<std::string>(version, Quotes::kAllowed, v1)},
       {"resourceName", scalar<std::string>(settings.resource_name, Quotes::kAllowed, to_resource_name)},
       {"allocationPolicy", scalar<Policy>(settings.policy, Quotes::kAllowed, to_policy)},
@@ -162,6 +187,7 @@ Takers top_level(Settings& settings, std::string& version) {
       {"cdiPrefix", scalar<std::string>(settings.cdi_prefix, Quotes::kAllowed, to_cdi_prefix)},
       {"driverRoot", scalar<std::string>(settings.driver_root, Quotes::kAllowed, to_directory)},
   };
+  return joined(takers, enforcement_keys(settings.enforcement));
 }
 
 }  // namespace

@@ -22,6 +22,31 @@ struct Split {
   bool operator==(const Split&) const = default;
 };
 
+// Who sees to it that a container keeps to the memory of its slices: nobody, or the limiter's library in it.
+enum class Enforce { kNone, kLibrary };
+// What is done about a container that uses more: it is reported, or its worker is ended too.
+enum class OnExcess { kReport, kEnd };
+
+// How the limits of a GPU's slices are enforced.
+struct Enforcement {
+  Enforce enforce = Enforce::kNone;
+  std::int64_t context_mib = 0;          // charged for a context that cannot be measured
+  std::int64_t memory_wait_seconds = 0;  // an allocation waits that long for memory of others; 0: not at all
+  std::int64_t tolerance_mib = 64;       // of the audit
+  OnExcess on_excess = OnExcess::kReport;
+  bool operator==(const Enforcement&) const = default;
+};
+
+// The keys of Enforcement that an override sets.
+struct EnforcementOverride {
+  std::optional<Enforce> enforce;
+  std::optional<std::int64_t> context_mib;
+  std::optional<std::int64_t> memory_wait_seconds;
+  std::optional<std::int64_t> tolerance_mib;
+  std::optional<OnExcess> on_excess;
+  bool operator==(const EnforcementOverride&) const = default;
+};
+
 // Which GPUs an override is for; absent parts match all.
 struct Match {
   std::string node;
@@ -36,6 +61,7 @@ struct Override {
   std::optional<std::int64_t> count;
   std::optional<Milli> memory_scaling;
   std::optional<Milli> core_scaling;
+  EnforcementOverride enforcement = {};
   bool operator==(const Override&) const = default;
 };
 
@@ -61,6 +87,7 @@ struct Settings {
   std::string resource_name;  // empty: gpupool.dev/vgpu, or nvidia.com/gpu where whole GPUs are advertised
   Policy policy = Policy::kPack;
   Split split;
+  Enforcement enforcement;
   std::vector<Override> overrides;     // a later one wins
   bool mig = false;                    // advertise MIG instances
   std::vector<ErrorRule> error_rules;  // over the vendor's catalogue; the last one for a code wins

@@ -80,6 +80,18 @@ base::Result<ErrorAction> to_error_action(const std::string& text) {
   return bad("must be ignore, unhealthy or untilReset, not '" + text + "'");
 }
 
+base::Result<Enforce> to_enforce(const std::string& text) {
+  if (text == "none") return Enforce::kNone;
+  if (text == "library") return Enforce::kLibrary;
+  return bad("must be none or library, not '" + text + "'");
+}
+
+base::Result<OnExcess> to_on_excess(const std::string& text) {
+  if (text == "report") return OnExcess::kReport;
+  if (text == "end") return OnExcess::kEnd;
+  return bad("must be report or end, not '" + text + "'");
+}
+
 // A CDI kind is vendor/class: CDI specification, section "kind".
 base::Result<std::string> to_cdi_prefix(const std::string& text) {
   const auto slash = text.find('/');

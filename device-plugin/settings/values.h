@@ -17,6 +17,8 @@ base::Result<Milli> to_scaling(const std::string& text);
 base::Result<bool> to_bool(const std::string& text);
 base::Result<Policy> to_policy(const std::string& text);
 base::Result<ErrorAction> to_error_action(const std::string& text);
+base::Result<Enforce> to_enforce(const std::string& text);
+base::Result<OnExcess> to_on_excess(const std::string& text);
 base::Result<std::string> to_cdi_prefix(const std::string& text);
 base::Result<std::string> to_directory(const std::string& text);
 

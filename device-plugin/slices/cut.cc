@@ -49,6 +49,21 @@ settings::Split split_of(const settings::Settings& settings, const std::string& 
   return split;
 }
 
+settings::Enforcement enforcement_of(const settings::Settings& settings, const std::string& node,
+                                     const inventory::Gpu& gpu) {
+  settings::Enforcement result = settings.enforcement;
+  for (const settings::Override& override : settings.overrides) {
+    if (!matches(override.match, node, gpu)) continue;
+    const settings::EnforcementOverride& given = override.enforcement;
+    result.enforce = given.enforce.value_or(result.enforce);
+    result.context_mib = given.context_mib.value_or(result.context_mib);
+    result.memory_wait_seconds = given.memory_wait_seconds.value_or(result.memory_wait_seconds);
+    result.tolerance_mib = given.tolerance_mib.value_or(result.tolerance_mib);
+    result.on_excess = given.on_excess.value_or(result.on_excess);
+  }
+  return result;
+}
+
 std::string slice_id(const std::string& uuid, std::int64_t ordinal) {
   return uuid + "::" + std::to_string(ordinal);
 }

@@ -28,6 +28,9 @@ base::Result<Cut> cut(std::int64_t memory_mib, const settings::Split& split);
 // Pure.
 settings::Split split_of(const settings::Settings& settings, const std::string& node,
                          const inventory::Gpu& gpu);
+// How the limits of this GPU's slices are enforced, after all overrides. Pure.
+settings::Enforcement enforcement_of(const settings::Settings& settings, const std::string& node,
+                                     const inventory::Gpu& gpu);
 // "<GPU UUID>::<ordinal>"; of a whole GPU or a MIG instance its UUID.
 std::string slice_id(const std::string& uuid, std::int64_t ordinal);
 

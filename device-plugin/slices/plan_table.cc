@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "slices/cut.h"
 #include "slices/match.h"
 #include "slices/notes.h"
 #include "slices/offer.h"
@@ -73,6 +74,7 @@ class Planner {
       old = std::move(wanted);
       set_health(old, reason_of(gpu.uuid));
     }
+    for (Offer& offer : old) offer.gpu.enforcement = enforcement_of(settings_, now_.node, gpu);
     add(std::move(old));
   }
 

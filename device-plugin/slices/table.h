@@ -28,8 +28,9 @@ struct SlicedGpu {
   std::int64_t index = 0;
   std::int64_t minor = 0;
   std::int64_t numa_node = -1;
-  std::int64_t split_count = 1;  // slices that one container can have of this GPU
-  bool limited = false;          // its slices have limits: it is split, or scaled
+  std::int64_t split_count = 1;            // slices that one container can have of this GPU
+  bool limited = false;                    // its slices have limits: it is split, or scaled
+  settings::Enforcement enforcement = {};  // of these limits
   bool operator==(const SlicedGpu&) const = default;
 };
 

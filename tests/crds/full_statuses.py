@@ -68,7 +68,9 @@ FULL_NODE_STATUS = {
               "resourceName": "gpupool.dev/vgpu", "slices": {"total": 10, "free": 7, "memoryMiB": 8155, "cores": 10},
               "usage": {"utilizationPercent": 37, "memoryUsedMiB": 12800, "temperatureCelsius": 61, "powerMilliwatts": 250500,
                         "busyMilliseconds": 3600000, "sampledMilliseconds": 86400000, "since": TIME},
-              "pods": [{"namespace": "default", "name": "job-1-0", "slices": 3}]}]}
+              "pods": [{"namespace": "default", "name": "job-1-0", "slices": 3}]}],
+    "excesses": [{"namespace": "default", "pod": "job-1-0", "podUID": UID, "device": "GPU-1", "usedMiB": 9000,
+                  "limitMiB": 8155, "since": TIME, "end": True}] * 32}
 
 NEWER_WORDS = {"GpuJob": {"phase": "Migrating", "reason": "NewReason", "lease": {"state": "Moving"}},
                "GpuSweep": {"phase": "Pruning", "reason": "NewReason", "results": ["0 P 0.5 3"]},

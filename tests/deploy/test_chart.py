@@ -22,6 +22,12 @@ PLUGIN_NEEDS = {"volume device-plugins is a hostPath", "volume pod-resources is 
                 "container device-plugin runs as root"}
 
 
+# Where limits are enforced: the PIDs of the node, the limiter's folder, and an init container that fills it.
+ENFORCING = ["--set", "devicePlugin.enforcement.enabled=true,devicePlugin.config.enforce=library"]
+ENFORCEMENT_NEEDS = {"hostPID is true", "volume limiter is a hostPath", "volume regions is a hostPath",
+                     "container install-limiter may run as root", "container install-limiter runs as root"}
+
+
 def of_kind(objects, kind):
     return [item for item in objects if item["kind"] == kind]
 
@@ -131,6 +137,35 @@ class PodTest(unittest.TestCase):
         self.assertEqual(set(violations(pod)), PLUGIN_NEEDS)
         self.assertTrue(pod["containers"][0]["securityContext"]["readOnlyRootFilesystem"])
 
+    def test_enforcement_costs_nothing_where_it_is_off(self):
+        off = of_kind(template(), "DaemonSet")[0]["spec"]["template"]["spec"]
+        self.assertNotIn("initContainers", off)
+        self.assertNotIn("hostPID", off)
+        for word in ("limiter", "regions"):
+            self.assertNotIn(word, json.dumps(off))
+
+    def test_only_the_init_container_writes_the_limiter(self):
+        objects = template(*ENFORCING)
+        pod = of_kind(objects, "DaemonSet")[0]["spec"]["template"]["spec"]
+        self.assertIs(pod["hostPID"], True)
+        self.assertEqual(set(violations(pod)), PLUGIN_NEEDS | ENFORCEMENT_NEEDS)
+        folder = {"name": "limiter", "hostPath": {"path": "/var/lib/gpupool-limiter", "type": "DirectoryOrCreate"}}
+        self.assertIn(folder, pod["volumes"])
+        (init,), (plugin,) = pod["initContainers"], pod["containers"]
+        self.assertEqual(init["image"], plugin["image"])
+        self.assertEqual(init["volumeMounts"], [{"name": "limiter", "mountPath": "/var/lib/gpupool-limiter"}])
+        mounts = {mount["name"]: mount for mount in plugin["volumeMounts"]}
+        self.assertEqual(mounts["limiter"],
+                         {"name": "limiter", "mountPath": "/var/lib/gpupool-limiter", "readOnly": True})
+        self.assertEqual(mounts["regions"], {"name": "regions", "mountPath": "/run/gpupool/regions"})
+        # No other volume that the plugin writes leads there.
+        paths = {volume["name"]: volume["hostPath"]["path"] for volume in pod["volumes"] if "hostPath" in volume}
+        writable = [paths[name] for name, mount in mounts.items() if name in paths and not mount.get("readOnly")]
+        self.assertEqual([path for path in writable if "/var/lib/gpupool-limiter/".startswith(path + "/")], [])
+        # Its rights are the same.
+        roles = [item for item in template() if item["kind"] == "ClusterRole"]
+        self.assertEqual([item for item in objects if item["kind"] == "ClusterRole"], roles)
+
     def test_the_check_finds_a_bad_pod(self):
         bad = {"hostNetwork": True, "containers": [{"name": "c", "securityContext": {"privileged": True}}],
                "volumes": [{"name": "v", "hostPath": {"path": "/"}}]}
@@ -140,8 +175,9 @@ class PodTest(unittest.TestCase):
         for kind, name in (("Deployment", "gpupool-operator"), ("DaemonSet", "gpupool-device-plugin")):
             shown = output_of(program(name), "--help")
             known = set(re.findall(r"--[a-z-]+", shown))
-            args = of_kind(template(), kind)[0]["spec"]["template"]["spec"]["containers"][0]["args"]
-            self.assertLessEqual({arg.partition("=")[0] for arg in args}, known)
+            pod = of_kind(template(*ENFORCING), kind)[0]["spec"]["template"]["spec"]
+            for container in [*pod.get("initContainers", []), *pod["containers"]]:
+                self.assertLessEqual({arg.partition("=")[0] for arg in container["args"]}, known)
 
 
 class GeneratedTest(unittest.TestCase):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "tests/fake-nvml/driver_use.h"
 #include "tests/fake-nvml/machine.h"
 
 // NVML's functions about the processes on a GPU.
@@ -28,7 +29,7 @@ static_assert(sizeof(ProcessSample) == 32);
 
 // NVML's way with lists: `count` says how much fits, and becomes how much there is.
 template <class T, class Make>
-Return put_list(const std::vector<Process>& processes, unsigned int* count, T* out, Make make) {
+Return put_list(const std::vector<UsingProcess>& processes, unsigned int* count, T* out, Make make) {
   const unsigned int room = *count;
   *count = static_cast<unsigned int>(processes.size());
   if (processes.empty()) return Return::kSuccess;
@@ -43,9 +44,8 @@ extern "C" {
 
 Return nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned int* count, ProcessInfo* infos) {
   return with_device(device, [&](const Target& target) {
-    return put_list(target.gpu->processes, count, infos, [](const Process& process) {
-      return ProcessInfo{process.pid, static_cast<unsigned long long>(process.used_mib) << 20U,
-                         nvml::kNoInstance, nvml::kNoInstance};
+    return put_list(using_processes(target), count, infos, [](const UsingProcess& process) {
+      return ProcessInfo{process.pid, process.bytes, nvml::kNoInstance, nvml::kNoInstance};
     });
   });
 }
@@ -54,7 +54,7 @@ Return nvmlDeviceGetProcessUtilization(Device device, ProcessSample* samples, un
                                        unsigned long long last_seen_us) {
   return with_device(device, [&](const Target& target) {
     const unsigned long long now = last_seen_us + 1;
-    return put_list(target.gpu->processes, count, samples, [now](const Process& process) {
+    return put_list(using_processes(target), count, samples, [now](const UsingProcess& process) {
       return ProcessSample{process.pid, now, process.utilization, 0, 0, 0};
     });
   });

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/fake-nvml/driver_use.h"
 #include "tests/fake-nvml/machine.h"
 
 // NVML's functions about what happens on a GPU now.
@@ -19,7 +20,7 @@ extern "C" {
 Return nvmlDeviceGetMemoryInfo(Device device, nvml::Memory* memory) {
   return with_device(device, [&](const Target& target) {
     memory->total = total_bytes(target);
-    memory->used = target.gpu->used_mib * kMiB;
+    memory->used = used_bytes(target);
     memory->free = memory->total - memory->used;
     return Return::kSuccess;
   });
@@ -29,7 +30,7 @@ Return nvmlDeviceGetMemoryInfo_v2(Device device, nvml::MemoryV2* memory) {
   return with_device(device, [&](const Target& target) {
     if (memory->version != nvml::kMemoryV2Version) return Return::kArgumentVersionMismatch;
     memory->total = total_bytes(target);
-    memory->used = target.gpu->used_mib * kMiB;
+    memory->used = used_bytes(target);
     memory->reserved = 0;
     memory->free = memory->total - memory->used;
     return Return::kSuccess;

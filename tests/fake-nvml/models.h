@@ -16,6 +16,7 @@ struct Model {
   unsigned int brand;         // NVML_BRAND_*
   unsigned int pci_device_id;
   bool mig_capable;
+  unsigned int multiprocessors;
 };
 
 // Null for a name that is not in the list.

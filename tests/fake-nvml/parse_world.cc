@@ -53,10 +53,14 @@ void parse_model(const Json& json, Gpu& gpu) {
     gpu.brand = model->brand;
     gpu.pci_device_id = model->pci_device_id;
     gpu.mig_capable = model->mig_capable;
+    gpu.multiprocessors = model->multiprocessors;
   } else if (!json.contains("memoryMiB") || !json.contains("computeCapability")) {
     throw std::runtime_error("model \"" + gpu.model + "\" is not known: say memoryMiB and computeCapability");
   }
   gpu.memory_mib = json.value("memoryMiB", gpu.memory_mib);
+  gpu.multiprocessors = json.value("multiprocessors", gpu.multiprocessors != 0 ? gpu.multiprocessors : 64);
+  // About what an H100 takes.
+  gpu.context_mib = json.value("contextMiB", std::uint64_t{4} * gpu.multiprocessors);
   if (json.contains("computeCapability")) {
     const auto text = json.at("computeCapability").get<std::string>();
     const auto dot = text.find('.');
@@ -129,33 +133,19 @@ World parse(const Json& json) {
   World world;
   const std::string node = json.value("node", "");
   const Json driver = json.value("driver", Json::object());
-  allow_only(driver, "driver", {"version", "cuda", "loaded", "load"});
+  allow_only(driver, "driver", {"version", "cuda", "loaded", "load", "poolGrowthMiB"});
   world.driver_version = driver.value("version", world.driver_version);
   world.cuda_version = driver.value("cuda", world.cuda_version);
   world.loaded = driver.value("loaded", true);
+  world.pool_growth_mib = driver.value("poolGrowthMiB", world.pool_growth_mib);
   world.load = driver.value("load", world.load);
   for (const Json& entry : json.value("gpus", Json::array())) {
     allow_only(entry, "gpus",
-               {"count",
-                "uuid",
-                "model",
-                "memoryMiB",
-                "computeCapability",
-                "usedMiB",
-                "minor",
-                "pciBus",
-                "switch",
-                "board",
-                "numaNode",
-                "utilization",
-                "temperature",
-                "powerMilliwatts",
-                "state",
-                "recoveryAction",
-                "remappingFailed",
-                "mig",
-                "nvlinks",
-                "processes"});
+               {"count",           "uuid",       "model",           "memoryMiB",       "computeCapability",
+                "usedMiB",         "contextMiB", "multiprocessors", "minor",           "pciBus",
+                "switch",          "board",      "numaNode",        "utilization",     "temperature",
+                "powerMilliwatts", "state",      "recoveryAction",  "remappingFailed", "mig",
+                "nvlinks",         "processes"});
     const auto count = entry.value("count", 1U);
     for (unsigned int i = 0; i < count; ++i) world.gpus.push_back(parse_gpu(entry, node, world.gpus.size()));
   }

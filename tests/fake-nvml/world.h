@@ -37,6 +37,8 @@ struct Gpu {
   std::string model;
   std::uint64_t memory_mib = 0;
   std::uint64_t used_mib = 0;
+  std::uint64_t context_mib = 0;  // what CUDA's context takes of it
+  unsigned int multiprocessors = 0;
   int compute_major = 0;
   int compute_minor = 0;
   unsigned int architecture = 0;
@@ -71,7 +73,8 @@ struct World {
   bool loaded = true;  // the kernel's module
   std::string driver_version = "550.54.15";
   int cuda_version = 12040;
-  std::uint64_t load = 1;  // another number: the module was reloaded
+  std::uint64_t pool_growth_mib = 32;  // of CUDA's memory pools
+  std::uint64_t load = 1;              // another number: the module was reloaded
   std::vector<Gpu> gpus;
   std::vector<Xid> xids;
 };

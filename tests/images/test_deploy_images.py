@@ -74,14 +74,14 @@ class ArchiveTest(ImagesCase):
         """Of copies in another folder, with other times and rights, on a machine with another clock and language."""
         folder = tempfile.mkdtemp(prefix="gpupool-images-")
         self.addCleanup(shutil.rmtree, folder)
-        copies, out = os.path.join(folder, "elsewhere", "bin"), os.path.join(folder, "out")
-        os.makedirs(copies)
-        for image in images.IMAGES:
-            for path in images.binaries(image):
-                copy = shutil.copyfile(path, os.path.join(copies, os.path.basename(path)))
-                os.chmod(copy, 0o700)
-                os.utime(copy, (1, 1))
-        build(out, BUILD_DIR=os.path.dirname(copies), TZ="Asia/Tokyo", LC_ALL="C.UTF-8", PYTHONHASHSEED="7")
+        copies, out = os.path.join(folder, "elsewhere"), os.path.join(folder, "out")
+        for path in [path for image in images.IMAGES for path in (*images.binaries(image), *images.ours(image))]:
+            copy = os.path.join(copies, os.path.relpath(path, images.build_folder()))
+            os.makedirs(os.path.dirname(copy), exist_ok=True)
+            shutil.copyfile(path, copy)
+            os.chmod(copy, 0o700)
+            os.utime(copy, (1, 1))
+        build(out, BUILD_DIR=copies, TZ="Asia/Tokyo", LC_ALL="C.UTF-8", PYTHONHASHSEED="7")
         for image, archive in self.each():
             again = Archive(out, image)
             self.assertEqual(archive.digest(), again.digest())
@@ -91,7 +91,7 @@ class ArchiveTest(ImagesCase):
     def test_programs_do_not_know_where_they_were_built(self):
         folders = {ROOT, os.path.dirname(os.path.dirname(images.binaries("operator")[0]))}
         with tempfile.TemporaryDirectory() as scratch:
-            for binary in [path for image in images.IMAGES for path in images.binaries(image)]:
+            for binary in [path for image in images.IMAGES for path in (*images.binaries(image), *images.ours(image))]:
                 with open(program.stripped(binary, scratch), "rb") as source:
                     data = source.read()
                 self.assertNotIn(b".pb.cc", data, binary)  # would have the path that ccache made of it
@@ -129,7 +129,9 @@ class BillTest(ImagesCase):
     def test_every_file_is_of_a_package_in_the_bill(self):
         for image, archive in self.each():
             listed = {part["name"] for part in archive.sbom["packages"]}
-            files = archive.files() - {*images.IMAGES[image], "etc/passwd", "etc/group"}
+            own = {f"{images.OURS_IN}/{name}" for name in images.OURS.get(image, [])}
+            self.assertLessEqual(own, archive.files())
+            files = archive.files() - {*images.IMAGES[image], "etc/passwd", "etc/group"} - own
             licenses = {name for name in files if name.startswith("usr/share/doc/")}
             self.assertLessEqual({name.split("/")[3] for name in licenses}, listed)
             self.assertGreater(len(files - licenses), 20)

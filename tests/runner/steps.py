@@ -122,6 +122,12 @@ def preflight(run: Run) -> None:
         _program(run, "preflight", "tests/preflight/run")
 
 
+def limiter(run: Run) -> None:
+    """the limiter's libraries in front of stand-ins for the driver"""
+    if _build(run, "release", ["all"], count=False):
+        _program(run, "limiter", "tests/limiter/run")
+
+
 def images(run: Run) -> None:
     """the container images"""
     if _build(run, "release", ["all"], count=False):
@@ -173,7 +179,7 @@ def cluster(run: Run) -> None:
 STEPS: dict[str, Callable[[Run], None]] = {
     "build": release, "format": format_check, "layers": layers, "tidy": tidy, "unit": unit,
     "integration": integration, "crds": crds, "deploy": deploy, "health": health, "operator": operator,
-    "faults": faults, "bench": bench, "e2e": e2e, "preflight": preflight, "images": images, "data": data,
+    "faults": faults, "bench": bench, "e2e": e2e, "preflight": preflight, "limiter": limiter, "images": images, "data": data,
     "install": install,
     "demo": demo, "asan": asan, "tsan": tsan, "cluster": cluster}
 

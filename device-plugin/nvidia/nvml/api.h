@@ -75,6 +75,15 @@ struct Utilization {
   unsigned int memory;
 };
 
+struct ProcessInfo {  // nvmlProcessInfo_t of _v2 and _v3
+  unsigned int pid;
+  unsigned long long used_bytes;
+  unsigned int gpu_instance;
+  unsigned int compute_instance;
+};
+static_assert(sizeof(ProcessInfo) == 24 && offsetof(ProcessInfo, used_bytes) == 8);
+inline constexpr unsigned long long kBytesUnknown = ~0ULL;
+
 struct EventData {
   Device device;
   unsigned long long type;

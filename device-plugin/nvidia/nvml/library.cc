@@ -48,6 +48,17 @@ bool NvmlLibrary::bind(const char* name, Function*& function) {
   return function != nullptr;
 }
 
+// The second and third version fill in the same structure; the first is older than the drivers that run here.
+void NvmlLibrary::bind_processes() {
+  NvmlFunctions& f = functions_;
+  bind("nvmlDeviceGetComputeRunningProcesses_v3", f.compute_processes) ||
+      bind("nvmlDeviceGetComputeRunningProcesses_v2", f.compute_processes);
+  bind("nvmlDeviceGetGraphicsRunningProcesses_v3", f.graphics_processes) ||
+      bind("nvmlDeviceGetGraphicsRunningProcesses_v2", f.graphics_processes);
+  bind("nvmlDeviceGetMPSComputeRunningProcesses_v3", f.mps_processes) ||
+      bind("nvmlDeviceGetMPSComputeRunningProcesses_v2", f.mps_processes);
+}
+
 std::string NvmlLibrary::bind() {
   NvmlFunctions& f = functions_;
   if (!bind("nvmlInit_v2", f.init)) return "nvmlInit_v2";
@@ -68,6 +79,7 @@ std::string NvmlLibrary::bind() {
   bind("nvmlDeviceGetPciInfo_v3", f.pci_info);
   bind("nvmlDeviceGetCudaComputeCapability", f.compute_capability);
   bind("nvmlDeviceGetUtilizationRates", f.utilization);
+  bind_processes();
   bind("nvmlDeviceGetTemperature", f.temperature);
   bind("nvmlDeviceGetPowerUsage", f.power);
   bind("nvmlDeviceGetRemappedRows", f.remapped_rows);

@@ -31,6 +31,9 @@ struct NvmlFunctions {
   Return (*pci_info)(Device, nvml::PciInfo*) = nullptr;
   Return (*compute_capability)(Device, int*, int*) = nullptr;
   Return (*utilization)(Device, nvml::Utilization*) = nullptr;
+  Return (*compute_processes)(Device, unsigned int*, nvml::ProcessInfo*) = nullptr;
+  Return (*graphics_processes)(Device, unsigned int*, nvml::ProcessInfo*) = nullptr;
+  Return (*mps_processes)(Device, unsigned int*, nvml::ProcessInfo*) = nullptr;
   Return (*temperature)(Device, unsigned int sensor, unsigned int*) = nullptr;
   Return (*power)(Device, unsigned int*) = nullptr;
   Return (*remapped_rows)(Device, unsigned int*, unsigned int*, unsigned int*, unsigned int*) = nullptr;
@@ -79,6 +82,7 @@ class NvmlLibrary {
   explicit NvmlLibrary(void* handle) : handle_(handle) {}
   // The first required function that is missing; empty if all are there.
   std::string bind();
+  void bind_processes();
   template <class Function>
   bool bind(const char* name, Function*& function);
 

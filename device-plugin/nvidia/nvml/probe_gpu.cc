@@ -7,15 +7,16 @@ using nvml::Return;
 
 namespace {
 
-std::optional<std::int64_t> used_mib(const NvmlFunctions& nvml, nvml::Device device) {
+void read_memory(const NvmlFunctions& nvml, nvml::Device device, inventory::Usage& usage) {
+  const auto take = [&usage](const auto& memory) {
+    usage.memory_used_mib = static_cast<std::int64_t>(memory.used / nvml::kMiB);
+    usage.memory_free_mib = static_cast<std::int64_t>(memory.free / nvml::kMiB);
+  };
   nvml::MemoryV2 v2{};
   v2.version = nvml::kMemoryV2Version;
-  if (invoke(nvml.memory_v2, device, &v2) == Return::kSuccess)
-    return static_cast<std::int64_t>(v2.used / nvml::kMiB);
+  if (invoke(nvml.memory_v2, device, &v2) == Return::kSuccess) return take(v2);
   nvml::Memory v1{};
-  if (invoke(nvml.memory, device, &v1) == Return::kSuccess)
-    return static_cast<std::int64_t>(v1.used / nvml::kMiB);
-  return std::nullopt;
+  if (invoke(nvml.memory, device, &v1) == Return::kSuccess) take(v1);
 }
 
 Probed failed(const NvmlFunctions& nvml, Return code) {
@@ -81,7 +82,7 @@ inventory::Usage read_usage(const NvmlFunctions& nvml, nvml::Device device) {
   inventory::Usage usage;
   nvml::Utilization utilization{};
   if (invoke(nvml.utilization, device, &utilization) == Return::kSuccess) usage.gpu_percent = utilization.gpu;
-  usage.memory_used_mib = used_mib(nvml, device);
+  read_memory(nvml, device, usage);
   unsigned int number = 0;
   if (invoke(nvml.temperature, device, nvml::kTemperatureGpu, &number) == Return::kSuccess) {
     usage.temperature_celsius = number;

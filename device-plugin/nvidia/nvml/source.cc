@@ -9,6 +9,7 @@
 #include "nvidia/nvml/driver_load.h"
 #include "nvidia/nvml/list_gpus.h"
 #include "nvidia/nvml/probe_gpu.h"
+#include "nvidia/nvml/read_processes.h"
 #include "nvidia/nvml/session_keeper.h"
 
 namespace gpupool::nvidia {
@@ -28,6 +29,7 @@ class NvmlSource final : public inventory::GpuSource {
 
   base::Result<inventory::Inventory> list() override;
   base::Result<inventory::Usage> usage(const std::string& uuid) override;
+  base::Result<std::vector<inventory::ProcessUse>> processes(const std::string& uuid) override;
   inventory::Probe probe(const std::string& uuid) override;
   std::vector<inventory::ErrorEvent> wait_events(base::Duration limit, std::stop_token stop) override;
 
@@ -97,6 +99,14 @@ base::Result<inventory::Usage> NvmlSource::usage(const std::string& uuid) {
   const nvml::Device device = (*use)->device(uuid);
   if (device == nullptr) return base::fail(base::ErrorCode::kNotFound, "no GPU " + uuid);
   return read_usage((*use)->nvml(), device);
+}
+
+base::Result<std::vector<inventory::ProcessUse>> NvmlSource::processes(const std::string& uuid) {
+  const auto use = keeper_.current();
+  if (!use) return base::fail(base::ErrorCode::kNotFound, "no NVIDIA driver is open");
+  const nvml::Device device = (*use)->device(uuid);
+  if (device == nullptr) return base::fail(base::ErrorCode::kNotFound, "no GPU " + uuid);
+  return read_processes((*use)->nvml(), device);
 }
 
 inventory::Probe NvmlSource::probe(const std::string& uuid) {

@@ -44,6 +44,19 @@ struct GpuNodeGpu {
   bool operator==(const GpuNodeGpu&) const = default;
 };
 
+// A container that uses more memory of a GPU than its slices have, as the device plugin has measured.
+struct GpuNodeExcess {
+  std::string ns;  // of the pod; all three are empty where the plugin cannot tell whose memory it is
+  std::string pod;
+  std::string pod_uid;
+  std::string device;  // UUID
+  std::int64_t used_mib = 0;
+  std::int64_t limit_mib = 0;
+  std::optional<base::WallTime> since;  // when it was first seen
+  bool end = false;                     // the node's owner wants such a worker ended
+  bool operator==(const GpuNodeExcess&) const = default;
+};
+
 struct GpuNodeCounts {
   std::int64_t total = 0;
   std::int64_t healthy = 0;
@@ -67,7 +80,8 @@ struct GpuNodeStatus {
   std::vector<Condition> conditions;  // Ready
   GpuNodeCounts gpu_counts;
   GpuNodeSliceCounts slice_counts;
-  std::vector<GpuNodeGpu> gpus;  // in order of index
+  std::vector<GpuNodeGpu> gpus;         // in order of index
+  std::vector<GpuNodeExcess> excesses;  // at most 32; none: no GPU is used beyond a limit
   bool operator==(const GpuNodeStatus&) const = default;
 };
 
@@ -112,6 +126,14 @@ struct Schema<api::GpuNodeGpu> {
                                             field<&T::pods>("pods")};
 };
 template <>
+struct Schema<api::GpuNodeExcess> {
+  using T = api::GpuNodeExcess;
+  static constexpr auto fields = std::array{field<&T::ns>("namespace"),     field<&T::pod>("pod"),
+                                            field<&T::pod_uid>("podUID"),   field<&T::device>("device"),
+                                            field<&T::used_mib>("usedMiB"), field<&T::limit_mib>("limitMiB"),
+                                            field<&T::since>("since"),      field<&T::end>("end")};
+};
+template <>
 struct Schema<api::GpuNodeCounts> {
   using T = api::GpuNodeCounts;
   static constexpr auto fields = std::array{field<&T::total>("total"), field<&T::healthy>("healthy")};
@@ -132,7 +154,8 @@ struct Schema<api::GpuNodeStatus> {
                                             field<&T::conditions>("conditions"),
                                             field<&T::gpu_counts>("gpuCounts"),
                                             field<&T::slice_counts>("sliceCounts"),
-                                            field<&T::gpus>("gpus")};
+                                            field<&T::gpus>("gpus"),
+                                            field<&T::excesses>("excesses")};
 };
 template <>
 struct Schema<api::GpuNode> {

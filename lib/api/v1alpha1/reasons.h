@@ -57,6 +57,8 @@ inline constexpr char kMoving[] = "Moving";      // somebody has asked for it (k
 // How an attempt or a job ended.
 inline constexpr char kCompleted[] = "Completed";
 inline constexpr char kWorkerFailed[] = "WorkerFailed";
+inline constexpr char kSliceExceeded[] =
+    "SliceExceeded";  // a worker used more memory of a GPU than its slices have; also of one that runs on
 inline constexpr char kBackoffLimitExceeded[] = "BackoffLimitExceeded";
 inline constexpr char kDeadlineExceeded[] = "DeadlineExceeded";
 inline constexpr char kStartTimeout[] = "StartTimeout";

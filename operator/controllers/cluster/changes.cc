@@ -2,7 +2,9 @@
 #include "controllers/cluster/changes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <tuple>
 
 #include "planning/nodes/node_drain.h"
 #include "planning/workers/pod_end.h"
@@ -58,6 +60,23 @@ bool concerns_pools(const runtime::Change<api::GpuNode>& change) {
   return before.metadata.uid != after.metadata.uid ||
          before.metadata.owner_references != after.metadata.owner_references ||
          before.status.message != after.status.message || before.status.gpus != after.status.gpus;
+}
+
+std::vector<api::ObjectKey> pods_in_excess(const runtime::Change<api::GpuNode>& change) {
+  using Excess = std::tuple<std::string, std::string, std::string, bool>;
+  const auto of = [](const std::shared_ptr<const api::GpuNode>& report) {
+    std::set<Excess> all;
+    if (report == nullptr) return all;
+    for (const auto& one : report->status.excesses) all.emplace(one.ns, one.pod, one.pod_uid, one.end);
+    return all;
+  };
+  const auto before = of(change.before);
+  const auto after = of(change.after);
+  std::vector<Excess> changed;
+  std::ranges::set_symmetric_difference(before, after, std::back_inserter(changed));
+  std::vector<api::ObjectKey> pods;
+  for (const auto& [ns, pod, uid, end] : changed) pods.push_back({ns, pod});
+  return pods;
 }
 
 bool occupies_node(const std::shared_ptr<const api::Pod>& pod) {

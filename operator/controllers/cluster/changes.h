@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "api/core/node.h"
 #include "api/core/pod.h"
@@ -37,6 +39,11 @@ bool concerns_pools(const runtime::Change<api::Node>& change);
 // True if the change of a node's report can matter to the node's marks or to a pool. Heartbeats, and the use
 // of the GPUs that comes with them, do not.
 bool concerns_pools(const runtime::Change<api::GpuNode>& change);
+
+// Returns the pods, by namespace and name, whose excesses of memory have begun, ended or got another
+// consequence by this change. Their figures change all the time and do not count. At most twice
+// api::GpuNodeStatus::excesses.
+std::vector<api::ObjectKey> pods_in_excess(const runtime::Change<api::GpuNode>& change);
 
 // True if the worker may use GPUs of its node; false for null.
 bool occupies_node(const std::shared_ptr<const api::Pod>& pod);

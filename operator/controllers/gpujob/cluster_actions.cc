@@ -45,6 +45,10 @@ std::shared_ptr<const api::Node> ClusterActions::node(const std::string& name) {
   return caches_.newest_nodes.get({"", name});
 }
 
+std::shared_ptr<const api::GpuNode> ClusterActions::report_of(const api::Node& node) {
+  return caches_.report_of(node);
+}
+
 std::vector<JobActions::Job> ClusterActions::holders(const std::string& node) {
   std::vector<Job> found;
   for (const auto& known : caches_.jobs.store().by_index(kByHeldNode, node)) {

@@ -33,6 +33,7 @@ class ClusterActions final : public JobActions {
   std::vector<std::string> pool_names() override;
   std::shared_ptr<const planning::TemplateFields> template_fields() override;
   std::shared_ptr<const api::Node> node(const std::string& name) override;
+  std::shared_ptr<const api::GpuNode> report_of(const api::Node& node) override;
   std::vector<Job> holders(const std::string& node) override;
   base::Duration not_ready_for(const api::Node& node) override;
   planning::Pods workers(const api::GpuJob& job) override;

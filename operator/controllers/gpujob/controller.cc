@@ -23,6 +23,7 @@ GpuJobController::GpuJobController(const Setup& setup, PoolQueue& pool_queue, co
   pool_queue.on_notify([this](const api::ObjectKey& job) { controller_.queue().add(job); });
   caches_.jobs.on_change([this](const Change<api::GpuJob>& change) { on_job(change); });
   caches_.nodes.on_change([this](const Change<api::Node>& change) { on_node(change); });
+  caches_.gpu_nodes.on_change([this](const Change<api::GpuNode>& change) { on_report(change); });
   caches_.pools.on_change([this](const Change<api::GpuPool>& change) { on_pool(change); });
   caches_.pods.on_change([this](const Change<api::Pod>& change) {
     if (!change.after) reconciler_.forget_pod(change.before->metadata.uid);
@@ -69,6 +70,16 @@ void GpuJobController::on_node(const Change<api::Node>& change) {
   const auto& name = (change.after ? change.after : change.before)->metadata.name;
   for (const auto& job : caches_.jobs.store().by_index(kByHeldNode, name))
     controller_.queue().add(job->metadata.key(), priority_of(change));
+}
+
+// A pod that the cache does not show yet wakes its job when it comes.
+void GpuJobController::on_report(const Change<api::GpuNode>& change) {
+  for (const auto& key : pods_in_excess(change)) {
+    const auto pod = caches_.pods.store().get(key);
+    if (pod == nullptr) continue;
+    const auto job = pod->metadata.label(api::kJobNameLabel);
+    if (!job.empty()) controller_.queue().add({key.ns, job}, priority_of(change));
+  }
 }
 
 void GpuJobController::on_pool(const Change<api::GpuPool>& change) {

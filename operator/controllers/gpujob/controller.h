@@ -32,6 +32,7 @@ class GpuJobController {
   void wake_neighbours(const runtime::Change<api::GpuJob>& change);
   void on_job(const runtime::Change<api::GpuJob>& change);
   void on_node(const runtime::Change<api::Node>& change);
+  void on_report(const runtime::Change<api::GpuNode>& change);
   void on_pool(const runtime::Change<api::GpuPool>& change);
   template <class K>
   void watch_children(runtime::Informer<K>& informer);

@@ -9,6 +9,7 @@
 
 #include "api/core/node.h"
 #include "api/v1alpha1/gpu_job.h"
+#include "api/v1alpha1/gpu_node.h"
 #include "api/v1alpha1/gpu_pool.h"
 #include "api/v1alpha1/lease_value.h"
 #include "api/v1alpha1/problem.h"
@@ -39,6 +40,8 @@ class JobActions {
   // What the API server knows in a pod template; never null.
   virtual std::shared_ptr<const planning::TemplateFields> template_fields() = 0;
   virtual std::shared_ptr<const api::Node> node(const std::string& name) = 0;
+  // The report of the node's device plugin; null if there is none of this very node.
+  virtual std::shared_ptr<const api::GpuNode> report_of(const api::Node& node) = 0;
   // The jobs whose lease names the node.
   virtual std::vector<Job> holders(const std::string& node) = 0;
   // How long this process has seen the node not ready.

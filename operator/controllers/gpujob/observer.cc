@@ -55,6 +55,7 @@ planning::Observation JobObserver::observe(const ReconcileState& state) {
       .template_fields = actions_.template_fields(),
       .pool_names = [this] { return actions_.pool_names(); },
       .node = [this](const std::string& name) { return actions_.node(name); },
+      .report_of = [this](const api::Node& node) { return actions_.report_of(node); },
       .holders = [this](const std::string& name) { return actions_.holders(name); },
       .not_ready_for = [this](const api::Node& node) { return actions_.not_ready_for(node); },
       .now = clock_.wall()};

@@ -30,7 +30,9 @@ Step fail_attempt(const Observation& seen, api::GpuJobStatus status, const api::
   const auto text = "attempt " + std::to_string(status.lease->attempt) + ": " + cause.message;
   if (status.failures <= seen.job.spec.backoff_limit)
     return restart(seen, std::move(status), {cause.reason, text});
-  const api::Problem why{reason::kBackoffLimitExceeded, text};
+  // What the owner of a node forbids says more than how often a job may fail.
+  const bool forbidden = cause.reason == reason::kSliceExceeded;
+  const api::Problem why{forbidden ? cause.reason : reason::kBackoffLimitExceeded, text};
   status.lease->outcome = api::outcome::kFailed;
   status.completion_time = seen.now;
   return advance(seen, std::move(status), state::kReleasing, phase::kReleasing, why,

@@ -10,6 +10,7 @@
 #include "api/core/node.h"
 #include "api/core/pod.h"
 #include "api/v1alpha1/gpu_job.h"
+#include "api/v1alpha1/gpu_node.h"
 #include "api/v1alpha1/gpu_pool.h"
 #include "api/v1alpha1/problem.h"
 #include "planning/job/template_fields.h"
@@ -46,6 +47,10 @@ struct Observation {
   Pods pods = {};                    // workers of the job (is_worker), of any lease value
   std::vector<Child> children = {};  // children of the job (is_child), of any lease value
   std::function<std::shared_ptr<const api::Node>(const std::string&)> node = {};
+  // The report of the node's device plugin; null if there is none that belongs to this very node.
+  std::function<std::shared_ptr<const api::GpuNode>(const api::Node&)> report_of = [](const api::Node&) {
+    return std::shared_ptr<const api::GpuNode>();
+  };
   // The jobs whose lease names this node, this job included; also those that wait for others to make room.
   std::function<std::vector<std::shared_ptr<const api::GpuJob>>(const std::string& node)> holders =
       [](const std::string&) { return std::vector<std::shared_ptr<const api::GpuJob>>(); };

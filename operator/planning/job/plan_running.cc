@@ -18,6 +18,7 @@
 #include "planning/job/plan_restart.h"
 #include "planning/job/save_results.h"
 #include "planning/job/show_progress.h"
+#include "planning/job/slice_excess.h"
 #include "planning/job/worker_views.h"
 #include "planning/job/worker_waits.h"
 #include "planning/workers/assess_workers.h"
@@ -200,6 +201,7 @@ Step plan_running(const Observation& seen) {
     if (auto waits = await_cause(seen, views, *crash)) return *std::move(waits);
     return fail_attempt(seen, job.status, *crash);
   }
+  if (auto exceeded = end_excess(seen)) return *std::move(exceeded);
   if (auto leaves = leave_drained_nodes(seen)) return *std::move(leaves);
   if (auto again = restart_as_asked(seen)) return *std::move(again);
   if (auto outside = leave_other_nodes(seen)) return *std::move(outside);

@@ -11,6 +11,7 @@
 #include "planning/job/plan_drain.h"
 #include "planning/job/plan_move.h"
 #include "planning/job/save_results.h"
+#include "planning/job/slice_excess.h"
 #include "planning/job/worker_waits.h"
 #include "planning/workers/assess_workers.h"
 #include "planning/workers/manifests.h"
@@ -117,6 +118,10 @@ Step show_progress(const Observation& seen, const WorkerViews& views) {
         note = Note{false, reason::kDraining, text};
       status.reason = reason::kDraining;
       status.message = std::move(text);
+    } else if (auto excess = excess_text(seen); !excess.empty()) {
+      if (seen.job.status.reason != reason::kSliceExceeded) note = Note{true, reason::kSliceExceeded, excess};
+      status.reason = reason::kSliceExceeded;
+      status.message = std::move(excess);
     }
   } else if (auto late = show_start(seen, views, status, again)) {
     return *std::move(late);

@@ -45,6 +45,42 @@ TEST_F(GpuJobControllerTest, ANodeWakesTheJobsThatHoldItOrHaveLostIt) {
   EXPECT_THAT(woken, testing::UnorderedElementsAre("holds", "lost"));
 }
 
+TEST_F(GpuJobControllerTest, AnExcessWakesTheJobOfItsPodAndNoOther) {
+  auto& queue = controller_.queue();
+  put(caches_.jobs, holder_of("job", "a"));
+  put(caches_.jobs, holder_of("neighbour", "a"));
+  auto pod = test::make_pod();
+  pod.metadata.labels[api::kJobNameLabel] = "job";
+  const auto name = pod.metadata.name;
+  put(caches_.pods, std::move(pod));
+  put(caches_.gpu_nodes, test::make_report("a", 1));
+  const auto woken = [&] {
+    std::vector<std::string> names;
+    while (queue.depth() > 0) {
+      const auto key = *queue.get({});
+      names.push_back(key.name);
+      queue.done(key);
+    }
+    return names;
+  };
+  woken();
+  auto report = test::make_report("a", 1);
+  for (const auto& pod_name : {name, std::string("foreign")}) {
+    auto& excess = report.status.excesses.emplace_back();
+    excess.ns = "ns";
+    excess.pod = pod_name;
+    excess.pod_uid = "uid-" + pod_name;
+  }
+  put(caches_.gpu_nodes, api::GpuNode(report));
+  EXPECT_THAT(woken(), testing::ElementsAre("job"));
+  report.status.excesses[0].used_mib = 9001;
+  put(caches_.gpu_nodes, api::GpuNode(report));
+  EXPECT_THAT(woken(), testing::IsEmpty()) << "figures change all the time";
+  report.status.excesses[0].end = true;
+  put(caches_.gpu_nodes, std::move(report));
+  EXPECT_THAT(woken(), testing::ElementsAre("job"));
+}
+
 TEST(Changes, WhatOfANodeMattersToItsPool) {
   const auto matters = [](const auto& change) {
     auto node = test::make_node("a");

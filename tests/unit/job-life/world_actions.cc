@@ -75,6 +75,10 @@ class WorldActions final : public JobActions, private Ticket::Issuer {
     return found == world_.nodes.end() ? nullptr : test::share(found->second);
   }
   std::vector<Job> holders(const std::string&) override { return world_.neighbours; }
+  std::shared_ptr<const api::GpuNode> report_of(const api::Node& node) override {
+    const auto found = world_.reports.find(node.metadata.name);
+    return found == world_.reports.end() ? nullptr : std::make_shared<const api::GpuNode>(found->second);
+  }
   base::Duration not_ready_for(const api::Node& node) override {
     return std::chrono::duration_cast<base::Duration>(world_.now -
                                                       world_.not_ready_since.at(node.metadata.name));

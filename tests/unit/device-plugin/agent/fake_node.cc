@@ -68,6 +68,16 @@ base::Result<inventory::Usage> FakeGpus::usage(const std::string&) {
                           .power_milliwatts = 250500};
 }
 
+void FakeGpus::run(const std::string& uuid, std::vector<inventory::ProcessUse> processes) {
+  const std::lock_guard lock(mutex_);
+  processes_[uuid] = std::move(processes);
+}
+
+base::Result<std::vector<inventory::ProcessUse>> FakeGpus::processes(const std::string& uuid) {
+  const std::lock_guard lock(mutex_);
+  return processes_[uuid];
+}
+
 inventory::Probe FakeGpus::probe(const std::string& uuid) {
   const std::lock_guard lock(mutex_);
   ++calls_.probe;
@@ -113,7 +123,11 @@ Life::Life(World& w, bool begins)
            .config = world.config,
            .given = {},
            .state_directory = world.folder.path() + "/state",
-           .paths = {.limits_directory = limits.directory(), .limiter_library = ""},
+           .checkpoint = world.folder.path() + "/device-plugins/kubelet_internal_checkpoint",
+           .proc = world.folder.path() + "/proc",
+           .paths = {.limits_directory = limits.directory(),
+                     .limiter_directory = world.limiter_directory,
+                     .regions_directory = regions.directory()},
            .resource_names = {.whole = "nvidia.com/gpu", .partition_prefix = "nvidia.com/mig-"}}) {
   if (!begins) return;
   agent.start();

@@ -28,6 +28,8 @@ class FakeGpus final : public inventory::GpuSource {
   void answer(const std::string& uuid, inventory::Probe probe);
   // How busy all GPUs are, in percent; 37 at first.
   void use(std::int64_t percent);
+  // The processes on a GPU.
+  void run(const std::string& uuid, std::vector<inventory::ProcessUse> processes);
   // How often list(), probe() and usage() were called.
   struct Calls {
     int list = 0;
@@ -39,6 +41,7 @@ class FakeGpus final : public inventory::GpuSource {
 
   base::Result<inventory::Inventory> list() override;
   base::Result<inventory::Usage> usage(const std::string& uuid) override;
+  base::Result<std::vector<inventory::ProcessUse>> processes(const std::string& uuid) override;
   inventory::Probe probe(const std::string& uuid) override;
   // There are none: blocks until stop is requested.
   std::vector<inventory::ErrorEvent> wait_events(base::Duration limit, std::stop_token stop) override;
@@ -49,6 +52,7 @@ class FakeGpus final : public inventory::GpuSource {
   inventory::Inventory inventory_;
   std::string missing_ = "no driver";
   std::map<std::string, inventory::Probe> probes_;
+  std::map<std::string, std::vector<inventory::ProcessUse>> processes_;
   std::int64_t percent_ = 37;
   Calls calls_;
 };
@@ -81,6 +85,7 @@ class Life {
     void configure(const std::string& yaml) const;
 
     TemporaryFolder folder;
+    std::string limiter_directory;  // empty: it is not installed
     const std::string config = folder.path() + "/config/plugin.yaml";
     FakeGpus gpus;
     FakePods pods;
@@ -111,9 +116,10 @@ class Life {
   slices::LatestTable latest_table;
   base::Latest<kubelet::Rules> rules;
   kubelet::LimitsStore limits{world.folder.path() + "/state/limits"};
+  enforcement::RegionStore regions{world.folder.path() + "/regions"};
   kubelet::AllocationGate gate;
   std::unique_ptr<const allocation::ContainerAccess> access = nvidia::make_container_access();
-  kubelet::PluginContext context{latest_table, rules, limits, *access, gate, metrics, log};
+  kubelet::PluginContext context{latest_table, rules, limits, regions, *access, gate, metrics, log};
   agent::PluginSet plugins{world.folder.path() + "/device-plugins", context, world.pods, world.clock};
   agent::Inbox inbox;
   base::Latest<agent::Snapshot> snapshots;

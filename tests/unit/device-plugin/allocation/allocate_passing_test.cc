@@ -63,29 +63,5 @@ TEST(AllocatePassing, CdiAnnotationsHaveAKeyForEachResource) {
   EXPECT_NE(granted(settings, {}, other).annotations.begin()->first, one.annotations.begin()->first);
 }
 
-TEST(AllocatePassing, TheLimiterIsMountedOnlyWhereItIsInstalled) {
-  NodePaths paths;
-  paths.limits_directory = "/srv/limits/";
-  paths.limiter_library = "/opt/gpupool/libgpupool-vgpu-1f2e.so";
-  const Grant grant = granted({}, paths);
-  ASSERT_THAT(grant.files, SizeIs(2));
-  EXPECT_EQ(grant.files[1].content, "/usr/local/lib/gpupool/libgpupool-vgpu.so\n");
-  EXPECT_THAT(grant.mounts,
-              ElementsAre(Mount{"/etc/gpupool/limits", "/srv/limits/" + grant.files[0].name, true},
-                          Mount{"/usr/local/lib/gpupool/libgpupool-vgpu.so",
-                                "/opt/gpupool/libgpupool-vgpu-1f2e.so", true},
-                          Mount{"/etc/ld.so.preload", "/srv/limits/" + grant.files[1].name, true}));
-  EXPECT_THAT(granted({}).mounts, SizeIs(1));
-}
-
-TEST(AllocatePassing, WholeGpusGetNoLimiter) {
-  NodePaths paths;
-  paths.limiter_library = "/opt/gpupool/libgpupool-vgpu.so";
-  const auto grant = allocate(sliced(2, 1), {uuid(0)}, {}, paths);
-  ASSERT_TRUE(grant.has_value());
-  EXPECT_THAT(grant->mounts, SizeIs(0));
-  EXPECT_THAT(grant->files, SizeIs(0));
-}
-
 }  // namespace
 }  // namespace gpupool::allocation

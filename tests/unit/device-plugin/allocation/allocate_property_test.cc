@@ -40,7 +40,7 @@ RC_GTEST_PROP(AllocateProperty, TheSameIdsAlwaysGetTheSameAnswer, ()) {
   const slices::Resource resource = test::resource_of(test::machine(3), settings);
   std::vector<std::string> ids = any_ids(resource);
   NodePaths paths;
-  if (*rc::gen::arbitrary<bool>()) paths.limiter_library = "/opt/libgpupool-vgpu.so";
+  if (*rc::gen::arbitrary<bool>()) paths.limiter_directory = "/opt/limiter";
   const auto first = allocate(resource, ids, settings, paths);
   const auto again = allocate(resource, ids, settings, paths);
   std::sort(ids.begin(), ids.end());

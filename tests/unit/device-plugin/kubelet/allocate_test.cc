@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/stubs/logging.h>
 #include <grpcpp/support/status_code_enum.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -12,6 +14,7 @@
 #include <random>
 #include <thread>
 
+#include "enforcement/region_use.h"
 #include "tests/unit/device-plugin/kubelet/served_plugin.h"
 
 namespace gpupool::test {
@@ -70,6 +73,66 @@ TEST_F(AllocateTest, Checklist11TheLimitsFileIsThereBeforeTheAnswer) {
     EXPECT_TRUE(fs::is_regular_file(mount.host_path())) << mount.host_path();
     EXPECT_TRUE(mount.read_only());
   }
+}
+
+class EnforcedAllocateTest : public AllocateTest {
+ protected:
+  EnforcedAllocateTest() {
+    enforce(settings::Enforce::kLibrary);
+    node_.rules.set({.settings = {},
+                     .paths = {.limits_directory = node_.limits_directory,
+                               .limiter_directory = "/opt/limiter",
+                               .regions_directory = node_.regions.directory()},
+                     .gpus = {}});
+  }
+  void enforce(settings::Enforce enforce) {
+    auto table = vgpu_table(2, 5);
+    for (auto& gpu : table.resources.front().gpus) gpu.enforcement.enforce = enforce;
+    node_.latest_table.publish(std::move(table));
+  }
+  std::string region() {
+    const auto reply = client_->allocate({"GPU-0::1"});
+    EXPECT_TRUE(reply.ok()) << reply.message;
+    for (const auto& mount : reply.response.container_responses(0).mounts()) {
+      if (mount.container_path() == "/run/gpupool/region" && !mount.read_only()) return mount.host_path();
+    }
+    return {};
+  }
+};
+
+TEST_F(EnforcedAllocateTest, EachAllocationGetsANewRegion) {
+  const auto path = region();
+  ASSERT_FALSE(path.empty());
+  const auto before = enforcement::read_region(path);
+  ASSERT_TRUE(before.has_value()) << before.error().message;
+  ASSERT_EQ(before->devices.size(), 1U);
+  const int old = ::open(path.c_str(), O_RDWR);
+  ASSERT_GE(old, 0);
+  ASSERT_TRUE(enforcement::refuse_wait(path, 0, 7).has_value());  // as if it had been used
+  EXPECT_EQ(enforcement::read_region(path)->devices[0].refused_ticket, 7U);
+  EXPECT_EQ(region(), path);
+  EXPECT_EQ(enforcement::read_region(path)->devices[0].refused_ticket, 0U);
+  // The container that had it keeps its file.
+  struct stat status{};
+  EXPECT_EQ(::fstat(old, &status), 0);
+  EXPECT_EQ(status.st_nlink, 0U);
+  ::close(old);
+}
+
+TEST_F(EnforcedAllocateTest, WithoutEnforcementNoFileSaysThatThereIsSome) {
+  ASSERT_FALSE(region().empty());
+  const auto name = allocation::enforced_limits_name(kVgpu, {"GPU-0::1"});
+  EXPECT_TRUE(node_.limits.has(name));
+  enforce(settings::Enforce::kNone);
+  EXPECT_EQ(region(), "");
+  EXPECT_FALSE(node_.limits.has(name));
+}
+
+TEST_F(EnforcedAllocateTest, WhereNoRegionCanBeMadeThePodIsRefused) {
+  std::ofstream(node_.regions.directory()) << "a file in the place of the folder";
+  const auto reply = client_->allocate({"GPU-0::1"});
+  EXPECT_EQ(reply.code, StatusCode::INTERNAL);
+  EXPECT_THAT(reply.message, HasSubstr(node_.regions.directory()));
 }
 
 TEST_F(AllocateTest, Checklist11AnswersManyAtATime) {

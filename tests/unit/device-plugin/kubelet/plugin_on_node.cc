@@ -30,7 +30,7 @@ slices::Table with_unhealthy_gpu(slices::Table table, const std::string& uuid, c
 
 Node::Node() {
   rules.set(
-      {.settings = {}, .paths = {.limits_directory = limits_directory, .limiter_library = ""}, .gpus = {}});
+      {.settings = {}, .paths = {.limits_directory = limits_directory, .limiter_directory = ""}, .gpus = {}});
 }
 
 RunningPlugin::RunningPlugin(Node& node, const std::string& resource)

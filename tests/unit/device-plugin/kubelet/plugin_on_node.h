@@ -37,10 +37,11 @@ struct Node {
   slices::LatestTable latest_table;
   base::Latest<kubelet::Rules> rules;
   kubelet::LimitsStore limits{limits_directory};
+  enforcement::RegionStore regions{folder.path() + "/regions"};
   kubelet::AllocationGate gate;
   kubelet::PodResources pods{folder.path() + "/pod-resources/kubelet.sock"};
   std::unique_ptr<const allocation::ContainerAccess> access = nvidia::make_container_access();
-  kubelet::PluginContext context{latest_table, rules, limits, *access, gate, metrics, log};
+  kubelet::PluginContext context{latest_table, rules, limits, regions, *access, gate, metrics, log};
 };
 
 // A plugin that runs in a thread, until stop() or its end.

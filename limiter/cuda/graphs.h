@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace gpupool::limiter {
+
+void forget_graphs_after_fork();
+
+}  // namespace gpupool::limiter

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "limiter/cuda/types.h"
+
+namespace gpupool::limiter {
+
+// The device of a stream; of the default streams that of the current context. An error is the driver's.
+CUresult device_of_stream(CUstream stream, CUdevice& device);
+
+// Whether calls on it become nodes of a graph, or fail because another stream is captured. `own_default`: the
+// default stream is the thread's own.
+bool is_captured(CUstream stream, bool own_default);
+
+}  // namespace gpupool::limiter

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "limiter/nvml/slice_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "limiter/limits/limits.h"
+#include "limiter/limits/paths.h"
+#include "limiter/region/view.h"
+
+namespace gpupool::limiter {
+
+namespace {
+
+// Neither needs a lock, which the child of a fork could find locked for ever.
+enum class Loading : unsigned char { kNotTried, kBusy, kLoaded };
+std::atomic<Loading> loading_limits{Loading::kNotTried};
+constinit Limits container_limits{};
+
+// The region as this process reads it. The descriptor stays open for ever: closing it would end the record
+// lock by which libgpupool-vgpu.so in the same process holds its slot.
+std::atomic<int> region_file{-1};
+std::atomic<const std::byte*> region_memory{nullptr};
+
+Limits limits() {
+  if (loading_limits.load(std::memory_order_acquire) == Loading::kLoaded) {
+    return container_limits;
+  }
+  const Limits loaded = load_limits(kLimitsPath, environ);
+  Loading expected = Loading::kNotTried;
+  if (loading_limits.compare_exchange_strong(expected, Loading::kBusy)) {
+    container_limits = loaded;
+    loading_limits.store(Loading::kLoaded, std::memory_order_release);
+  }
+  return loaded;
+}
+
+// Of two threads that open it at once one leaves its descriptor open unused.
+int open_region() {
+  int file = region_file.load();
+  if (file < 0) {
+    const int opened = open(kRegionPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (opened < 0 || region_file.compare_exchange_strong(file, opened)) {
+      return opened;
+    }
+  }
+  return file;
+}
+
+std::span<const std::byte> region_bytes(int file) {
+  const std::byte* memory = region_memory.load();
+  if (memory == nullptr) {
+    if (file < 0 || lseek(file, 0, SEEK_END) < static_cast<off_t>(sizeof(Region))) {
+      return {};
+    }
+    void* const mapped = mmap(nullptr, sizeof(Region), PROT_READ, MAP_SHARED, file, 0);
+    if (mapped == MAP_FAILED) {
+      return {};
+    }
+    if (region_memory.compare_exchange_strong(memory, static_cast<const std::byte*>(mapped))) {
+      memory = static_cast<const std::byte*>(mapped);
+    } else {
+      munmap(mapped, sizeof(Region));
+    }
+  }
+  return {memory, sizeof(Region)};
+}
+
+}  // namespace
+
+SliceMemory slice_memory(std::string_view uuid) {
+  const Limits all = limits();
+  if (all.source == Limits::Source::kBad) {
+    return {true, 0, 0};  // every allocation is refused
+  }
+  const unsigned position = all.source == Limits::Source::kFile ? find_device(all, uuid) : all.count;
+  if (position >= all.count || !all.devices[position].limited) {
+    return {false, 0, 0};
+  }
+  const std::uint64_t limit = all.devices[position].bytes;
+  const int file = open_region();
+  const std::optional<view::RegionView> read = view::read_living(region_bytes(file), file);
+  if (!read || position >= read->device_count) {
+    return {true, limit, limit};
+  }
+  return {true, limit, std::min(limit, read->devices[position].used)};
+}
+
+}  // namespace gpupool::limiter

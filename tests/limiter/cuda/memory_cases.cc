@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// memory-cases CASE [ARGUMENT]: what one program does with memory. Each prints what its test compares; see
+// test_memory.py.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "tests/limiter/cuda/cuda_program.h"
+
+namespace gpupool::limiter::test {
+namespace {
+
+using Number = unsigned long long;
+
+void expect(bool good, const char* what) {
+  if (good) return;
+  std::printf("wrong: %s; region %llu, driver %llu\n", what, Number{ledger(0)}, Number{truth(0)});
+  std::exit(1);
+}
+
+// False: refused.
+bool start_on(int device) {
+  CUcontext context = nullptr;
+  cu("cuInit", 0U);
+  return cu("cuDevicePrimaryCtxRetain", &context, device) == 0 && cu("cuCtxSetCurrent", context) == 0;
+}
+
+CUdeviceptr allocate(std::size_t bytes) {
+  CUdeviceptr pointer = 0;
+  return cu("cuMemAlloc_v2", &pointer, bytes) == 0 ? pointer : 0;
+}
+
+// As much as there is, in pieces.
+std::vector<CUdeviceptr> fill(std::size_t piece) {
+  std::vector<CUdeviceptr> pointers;
+  while (const CUdeviceptr pointer = allocate(piece)) pointers.push_back(pointer);
+  return pointers;
+}
+
+void print_sizes() {
+  std::array<std::size_t, 3> sizes{};
+  std::array<unsigned, 2> old{};
+  cu("cuMemGetInfo_v2", sizes.data(), &sizes[1]);
+  cu("cuDeviceTotalMem_v2", &sizes[2], 0);
+  cu("cuMemGetInfo", old.data(), &old[1]);
+  struct {
+    std::uint64_t total, free, used;
+  } nvml{};
+  void* const library = need(dlopen("libnvidia-ml.so.1", RTLD_NOW), "NVML");
+  void* handle = nullptr;
+  reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"))();
+  reinterpret_cast<int (*)(const char*, void**)>(dlsym(library, "nvmlDeviceGetHandleByUUID"))(
+      "GPU-00000000-0000-0000-0000-000000000000", &handle);
+  reinterpret_cast<int (*)(void*, void*)>(dlsym(library, "nvmlDeviceGetMemoryInfo"))(handle, &nvml);
+  std::printf("%zu %zu %zu %llu %llu\n", sizes[0] / kMib, sizes[1] / kMib, sizes[2] / kMib,
+              Number{nvml.free / kMib}, Number{nvml.total / kMib});
+}
+
+void sizes() {
+  start_on(0);
+  print_sizes();
+  const CUdeviceptr pointer = allocate(100 * kMib);
+  print_sizes();
+  cu("cuMemFree_v2", pointer);
+  print_sizes();
+}
+
+// How many small allocations go into the block of the first when there is no room for another block.
+void small() {
+  start_on(0);
+  allocate(1024);
+  fill(2 * kMib);
+  const std::uint64_t full = ledger(0);
+  const std::vector<CUdeviceptr> more = fill(1024);
+  expect(ledger(0) == full && truth(0) == full, "small allocations");
+  std::printf("%zu\n", more.size());
+  cu("cuMemFree_v2", more.back());
+  expect(ledger(0) == full && allocate(1024) != 0 && allocate(1024) == 0, "the place of a freed one");
+}
+
+CUmemGenericAllocationHandle create(std::size_t bytes) {
+  CUmemGenericAllocationHandle handle = 0;
+  MemAllocationProp prop{};
+  prop.type = 1;
+  prop.location = {kLocationDevice, 0};
+  expect(cu("cuMemCreate", &handle, bytes, &prop, 0ULL) == 0, "cuMemCreate");
+  return handle;
+}
+
+// The orders in which NCCL and vLLM give up physical memory.
+void orders() {
+  start_on(0);
+  const std::uint64_t before = ledger(0);
+  constexpr CUdeviceptr kAt = 1ULL << 45U;
+  constexpr std::size_t kBytes = 64 * kMib;
+  CUmemGenericAllocationHandle again = 0;
+  const CUmemGenericAllocationHandle handle = create(kBytes);
+  cu("cuMemMap", kAt, kBytes, std::size_t{0}, handle, 0ULL);
+  expect(cu("cuMemRetainAllocationHandle", &again, reinterpret_cast<void*>(kAt + 4096)) == 0, "retain");
+  cu("cuMemRelease", again);
+  cu("cuMemUnmap", kAt, kBytes);
+  expect(ledger(0) == before + kBytes && truth(0) == ledger(0), "before the last release");
+  cu("cuMemRelease", handle);
+  expect(ledger(0) == before && truth(0) == before, "NCCL");
+  const CUmemGenericAllocationHandle other = create(kBytes);
+  cu("cuMemMap", kAt, kBytes, std::size_t{0}, other, 0ULL);
+  cu("cuMemRelease", other);
+  expect(ledger(0) == before + kBytes && truth(0) == ledger(0), "mapped without a handle");
+  cu("cuMemUnmap", kAt, kBytes);
+  expect(ledger(0) == before && truth(0) == before, "vLLM");
+  CUdeviceptr imported = 0;
+  std::array<char, 64> ipc{};
+  expect(cu("cuIpcOpenMemHandle_v2", &imported, ipc, 1U) == 0 || ledger(0) == before, "imported memory");
+  expect(ledger(0) == before, "imported memory is its exporter's");
+  std::puts("exact");
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+// Children of a process that uses CUDA, as PyTorch's loaders of data are; then a new program in its place.
+void forks(char** argv) {
+  start_on(0);
+  const CUdeviceptr pointer = allocate(100 * kMib);
+  const std::uint64_t before = ledger(0);
+  for (int i = 0; i < 3; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      // It has nothing: a free of the parent's pointers takes nothing off, and its end neither.
+      cu("cuMemFree_v2", pointer);
+      _exit(ledger(0) == before && allocate(kMib) == 0 && ledger(0) == before ? 0 : 1);
+    }
+    expect(wait_for(child) == 0 && ledger(0) == before, "a child");
+  }
+  execl("/proc/self/exe", argv[0], "fill", nullptr);
+}
+
+void fill_and_print() {
+  start_on(0);
+  const std::vector<CUdeviceptr> pointers = fill(4 * kMib);
+  expect(ledger(0) == truth(0), "the sum");
+  std::printf("%zu\n", pointers.size() * 4);
+}
+
+// Three processes fill one slice; one is killed, and what it had goes to the others.
+void ranks() {
+  std::array<pid_t, 3> children{};
+  std::array<int, 2> filled{};
+  std::array<int, 2> again{};
+  expect(pipe(filled.data()) == 0 && pipe(again.data()) == 0, "pipe");
+  for (pid_t& child : children) {
+    child = fork();
+    if (child != 0) continue;
+    start_on(0);
+    char word = 0;
+    std::uint64_t own = 0;
+    expect(write(filled[1], &own, sizeof own) == sizeof own && read(again[0], &word, 1) == 1,
+           "a rank's context");
+    own = fill(4 * kMib).size();
+    expect(write(filled[1], &own, sizeof own) == sizeof own && read(again[0], &word, 1) == 1, "a rank");
+    own = fill(4 * kMib).size();
+    expect(write(filled[1], &own, sizeof own) == sizeof own, "a rank");
+    pause();
+  }
+  const auto read_one = [&] {
+    std::uint64_t pieces = 0;
+    expect(read(filled[0], &pieces, sizeof pieces) == sizeof pieces, "a rank's words");
+    return pieces;
+  };
+  for (std::size_t i = 0; i < children.size(); ++i) read_one();
+  expect(write(again[1], "xxx", 3) == 3, "begin");
+  const std::uint64_t first = read_one() + read_one() + read_one();
+  const std::uint64_t sum = ledger(0);
+  kill(children[0], SIGKILL);
+  wait_for(children[0]);
+  expect(write(again[1], "xx", 2) == 2, "again");
+  const std::uint64_t more = read_one() + read_one();
+  std::printf("%llu %llu %s\n", Number{first * 4}, Number{sum / kMib}, more > 0 ? "more" : "nothing");
+  for (const pid_t child : {children[1], children[2]}) {
+    kill(child, SIGKILL);
+    wait_for(child);
+  }
+}
+
+// Holds so much, says so, and asks for more when it is told to; prints what came of it and how many
+// milliseconds that took.
+void ask(std::size_t hold_mib, std::size_t more_mib) {
+  expect(start_on(0), "a context");
+  const CUdeviceptr held = allocate(hold_mib * kMib);
+  std::printf("%s\n", held != 0 ? "holds" : "refused");
+  std::fflush(stdout);
+  if (std::getchar() == 'f') {
+    cu("cuMemFree_v2", held);
+    std::puts("freed");
+    std::fflush(stdout);
+    std::getchar();
+    return;
+  }
+  timespec begin{};
+  timespec end{};
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  const CUdeviceptr more = allocate(more_mib * kMib);
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  const long ms = (end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1'000'000;
+  std::printf("%s %ld\n", more != 0 ? "granted" : "refused", ms);
+  std::fflush(stdout);
+}
+
+void state() {
+  const bool started = start_on(0);
+  const CUdeviceptr pointer = started ? allocate(4 * kMib) : 0;
+  const int file = open(kRegionPath, O_RDONLY | O_CLOEXEC);
+  std::printf("%s %s\n", started ? "context" : "none", pointer != 0 ? "granted" : "refused");
+  if (file >= 0) std::printf("%u\n", region().state.load());
+}
+
+}  // namespace
+}  // namespace gpupool::limiter::test
+
+int main(int argc, char** argv) {
+  using namespace gpupool::limiter::test;
+  const std::string which = argc > 1 ? argv[1] : "";
+  if (which == "sizes") sizes();
+  if (which == "small") small();
+  if (which == "orders") orders();
+  if (which == "forks") forks(argv);
+  if (which == "fill") fill_and_print();
+  if (which == "ranks") ranks();
+  if (which == "ask" && argc == 4) ask(std::stoul(argv[2]), std::stoul(argv[3]));
+  if (which == "state") state();
+}
