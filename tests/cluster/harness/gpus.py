@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated GPUs of nodes: tests/fake-nvml in place of NVIDIA's library, and a control file that says which GPUs there are.
+"""Simulated GPUs of nodes: tests/fake-nvml and tests/fake-cuda in place of NVIDIA's libraries, and a control file that says
+which GPUs there are.
 
-The device plugin finds both where the manifests expect the driver's library.
+The device plugin finds them where the manifests expect the driver's libraries.
 """
 
+import functools
 import json
 import os
 import shutil
@@ -16,7 +18,7 @@ from tests.cluster.harness.state import State
 from tests.kit.names import GPU, SLICE
 
 FOLDER = "var/lib/gpupool/driver"  # of a node
-LIBRARY, CONTROL = "libnvidia-ml.so.1", "nvml.json"
+CONTROL = "nvml.json"
 MODEL = "NVIDIA L4"
 
 
@@ -37,10 +39,12 @@ def folder(state: State, node: str) -> str:
     return state.path("nodes", node, FOLDER)
 
 
-def place(state: State, node: str, library: str, count: int) -> None:
-    """Gives the node this many GPUs; the library watches the file."""
+def place(state: State, node: str, libraries: Iterable[str], count: int) -> None:
+    """Gives the node this many GPUs; the libraries watch the file."""
     os.makedirs(folder(state, node), exist_ok=True)
-    _replace(os.path.join(folder(state, node), LIBRARY), lambda path: shutil.copy(library, path), once=True)
+    for library in libraries:
+        _replace(os.path.join(folder(state, node), os.path.basename(library)),
+                 functools.partial(shutil.copy, library), once=True)
     world = {"node": node, "gpus": [{"count": count, "model": MODEL}] if count else []}
     _replace(os.path.join(folder(state, node), CONTROL), lambda path: _write(path, json.dumps(world, indent=1)))
     counts = {**state.facts().get("gpus", {}), node: count}

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Iterable
 
 import yaml
 
@@ -24,12 +24,13 @@ COMPONENT = "app.kubernetes.io/component"
 
 
 class Programs:
-    """What was built: the plugin and the fake NVML, from $BUILD_DIR (build)."""
+    """What was built: the plugin and the fakes of the driver's libraries, from $BUILD_DIR (build)."""
 
     def __init__(self) -> None:
         self.plugin = program("gpupool-device-plugin")
-        self.library = str(build_folder() / "lib" / gpus.LIBRARY)
-        for path in (self.plugin, self.library):
+        lib = build_folder() / "lib"
+        self.libraries = [str(lib / "libnvidia-ml.so.1"), str(lib / "fake-cuda" / "libcuda.so.1")]
+        for path in (self.plugin, *self.libraries):
             if not os.path.isfile(path):
                 raise ClusterError(f"simulated GPUs need {path}: build it first or set BUILD_DIR")
 
@@ -46,14 +47,15 @@ def load(nodes: list[Node], programs: Programs) -> None:
 
 def install(state: State) -> None:
     """Definitions, rights and the DaemonSet; again it changes what is different. Nodes with deviceSplitCount above 1 offer
-    slices, all others whole GPUs."""
+    slices, all others whole GPUs; those of --enforce hold containers to the memory of their slices."""
     kubectl(state, "apply", "--validate=false", "-f", CRDS)
     kubectl(state, "wait", "--for=condition=Established", "--timeout=30s", "crd/gpunodes.gpupool.dev")
     kubectl(state, "api-resources", "--api-group=gpupool.dev")  # lets kubectl forget that it did not know them
     if state.facts()["kubelet_minor"] >= 30:  # the first with admission policies and tokens that name a node
         kubectl(state, "apply", "-f", os.path.join(MANIFESTS, "admission.yaml"))
-    objects = _manifests()
-    config = configuration(state.facts().get("splits", {}))
+    enforcing = state.facts().get("enforce", [])
+    objects = _manifests(bool(enforcing))
+    config = configuration(state.facts().get("splits", {}), enforcing)
     for item in objects:
         if item["kind"] == "ConfigMap":
             item["data"] = {"config.yaml": config}
@@ -63,8 +65,10 @@ def install(state: State) -> None:
     state.remember(plugin=True)
 
 
-def configuration(splits: dict[str, int]) -> str:
-    overrides = [{"match": {"node": node}, "deviceSplitCount": count} for node, count in sorted(splits.items())]
+def configuration(splits: dict[str, int], enforcing: Iterable[str] = ()) -> str:
+    overrides: list[Any] = [{"match": {"node": node}, "deviceSplitCount": count} for node, count in sorted(splits.items())]
+    # What a program uses beyond its slice is noticed, and its worker is ended.
+    overrides += [{"match": {"node": node}, "enforce": "library", "audit": {"onExcess": "end"}} for node in enforcing]
     return json.dumps({"version": "v1", "deviceSplitCount": 1, "overrides": overrides}, indent=1)
 
 
@@ -76,7 +80,8 @@ def adapt(daemon_set: Object, config: str) -> None:
     template = spec["template"]
     template["metadata"]["annotations"] = {"configuration": hashlib.sha256(config.encode()).hexdigest()}
     del template["spec"]["affinity"]
-    template["spec"]["containers"][0]["image"] = IMAGE
+    for container in (*template["spec"].get("initContainers", []), *template["spec"]["containers"]):
+        container["image"] = IMAGE
     template["spec"]["containers"][0]["env"].append({"name": "GPUPOOL_FAKE_NVML", "value": "/driver/" + gpus.CONTROL})
 
 
@@ -116,9 +121,11 @@ def kubectl(state: State, *arguments: str, text: str | None = None) -> str:
     return done.stdout
 
 
-def _manifests() -> list[Any]:
-    """What install.yaml says of the device plugin, and the namespace it is in."""
-    with open(os.path.join(MANIFESTS, "install.yaml"), encoding="utf-8") as source:
-        objects = [item for item in yaml.safe_load_all(source) if item]
-    return [item for item in objects if item["kind"] == "Namespace"
+def _manifests(enforce: bool) -> list[Any]:
+    """What install.yaml says of the device plugin, and the namespace it is in; enforcement.yaml replaces the DaemonSet."""
+    objects: dict[tuple[str, str], Any] = {}
+    for name in ("install.yaml", *(["enforcement.yaml"] if enforce else [])):
+        with open(os.path.join(MANIFESTS, name), encoding="utf-8") as source:
+            objects.update({(item["kind"], item["metadata"]["name"]): item for item in yaml.safe_load_all(source) if item})
+    return [item for item in objects.values() if item["kind"] == "Namespace"
             or item["metadata"].get("labels", {}).get(COMPONENT) == "device-plugin"]

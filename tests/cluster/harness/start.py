@@ -83,7 +83,8 @@ def _start(state: State, options: Namespace, programs: Binaries, images: Store, 
     # Without kubelets only the tests decide which nodes are ready, however slow the machine is.
     grace = options.node_monitor_grace_period or (GRACE_SECONDS if nodes else GRACE_SECONDS_WITHOUT_KUBELETS)
     state.remember(nodes=nodes, grace=grace, images=images.folder,
-                   kubectl=programs.paths["kubectl"], splits=gpus.parse(options.split, nodes, "--split"))
+                   kubectl=programs.paths["kubectl"], splits=gpus.parse(options.split, nodes, "--split"),
+                   enforce=[node for node in nodes if node in (options.enforce or "").split(",")])
     if nodes:
         kubelet = programs.paths["kubelet"]
         state.remember(kubelet=kubelet, kubelet_minor=minor_version(kubelet))
@@ -104,7 +105,7 @@ def _start(state: State, options: Namespace, programs: Binaries, images: Store, 
     for node in started:
         node.write_files()
         if plugged:
-            gpus.place(state, node.name, plugged.library, counts.get(node.name, 0))
+            gpus.place(state, node.name, plugged.libraries, counts.get(node.name, 0))
         node.start_namespaces()
         node.start_containerd()
     if nodes and state.facts()["kubelet_minor"] < 24:
