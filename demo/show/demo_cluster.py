@@ -30,10 +30,12 @@ def check_absent() -> None:
         down()
 
 
-def up(keep: bool) -> dict[str, str]:
-    """Nodes with simulated GPUs; without `keep` it goes when this process ends, however it ends."""
+def up(keep: bool, enforce: str = "") -> dict[str, str]:
+    """Nodes with simulated GPUs; without `keep` it goes when this process ends, however it ends. enforce: the node whose slices
+    are limited."""
     owner = [] if keep else ["--owner-pid", str(os.getpid())]
-    _run(CLUSTER, "up", NAME, "--nodes", "na,nb,nc,nd,ne", "--gpus", GPUS, "--split", SPLIT, "--image", "pytorch", *owner)
+    _run(CLUSTER, "up", NAME, "--nodes", "na,nb,nc,nd,ne", "--gpus", GPUS, "--split", SPLIT, "--image", "pytorch",
+         *(["--enforce", enforce] if enforce else []), *owner)
     return environment()
 
 

@@ -6,7 +6,7 @@ import signal
 import time
 from typing import Any
 
-from demo.show import chart, checkpoint, data, demo_cluster, leftovers, promises, queue, search
+from demo.show import chart, checkpoint, data, demo_cluster, leftovers, promises, queue, search, slices
 from demo.show.answers import BusiestTop, WhyOfWaiting
 from demo.show.errors import DemoError
 from demo.show.kubectl import Kubectl
@@ -22,7 +22,7 @@ from tests.kit.paths import CRDS, EXAMPLES, ROOT, program
 JOBS_TIMEOUT = 480  # a busy machine takes four minutes
 
 
-PARTS = {"data": data, "checkpoint": checkpoint, "queue": queue}
+PARTS = {"data": data, "checkpoint": checkpoint, "queue": queue, "slices": slices}
 
 
 def run(keep: bool, part: str = "") -> int:
@@ -32,7 +32,7 @@ def run(keep: bool, part: str = "") -> int:
     demo_cluster.check_absent()
     try:
         _title("A Kubernetes: three nodes with one simulated GPU, one with two that are cut into ten slices each, one with two")
-        environment = demo_cluster.up(keep)
+        environment = demo_cluster.up(keep, slices.ENFORCE if part == "slices" else "")
         kubectl = Kubectl(environment)
         demo_cluster.load_launcher()
         _title("gpupool: its resource definitions, a pool of three nodes, one of slices, one of single GPUs, the operator")

@@ -116,6 +116,12 @@ class SliceNode:
         return [pid for pid in processes.all_pids()
                 if os.path.basename(processes.title(pid)) == PLUGIN and group in _cgroups_of(pid)]
 
+    def pid_of(self, pod_uid: str, program: str) -> int | None:
+        """A process of a pod's containers that runs this program."""
+        ids = (pod_uid, pod_uid.replace("-", "_"))
+        return next((pid for pid in processes.all_pids() if os.path.basename(processes.title(pid)) == program
+                     and any(name in _cgroups_of(pid) for name in ids)), None)
+
     def plugin_pod(self) -> Any:
         (pod,) = [p for p in self.api.list("pods", SYSTEM_NAMESPACE) if p["spec"].get("nodeName") == self.name
                   and p["metadata"]["labels"].get("app.kubernetes.io/component") == "device-plugin"
