@@ -19,7 +19,7 @@ namespace gpupool::enforcement {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint64_t kBytesPerMib = 1024 * 1024;
+constexpr std::uint64_t kRegionMib = 1024 * 1024;
 
 tl::unexpected<base::Error> cannot(const char* what, const std::string& path, int error) {
   return base::fail(base::ErrorCode::kIo, "cannot " + std::string(what) + " " + path + ": " +
@@ -30,7 +30,7 @@ std::vector<limiter::RegionDevice> devices_of(const allocation::RegionFile& regi
   std::vector<limiter::RegionDevice> devices;
   devices.reserve(region.devices.size());
   for (const auto& device : region.devices) {
-    devices.push_back({device.uuid, static_cast<std::uint64_t>(device.limit_mib) * kBytesPerMib});
+    devices.push_back({device.uuid, static_cast<std::uint64_t>(device.limit_mib) * kRegionMib});
   }
   return devices;
 }

@@ -11,14 +11,14 @@ using nvml::Return;
 namespace {
 
 constexpr unsigned int kMostProcesses = 65536;
-constexpr int kTries = 5;
+constexpr int kListTries = 5;
 
 using List = Return (*)(nvml::Device, unsigned int*, nvml::ProcessInfo*);
 
 // NVML says how much there is when the room is too small; by then it may be more again.
 Return read_list(List list, nvml::Device device, std::vector<nvml::ProcessInfo>& processes) {
   processes.resize(16);
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kListTries; ++i) {
     auto count = static_cast<unsigned int>(processes.size());
     const Return result = invoke(list, device, &count, processes.data());
     if (result == Return::kSuccess) {
