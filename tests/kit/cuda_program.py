@@ -9,7 +9,8 @@ DRIVER = "/var/lib/gpupool/driver"  # on the node
 
 _OPEN = """
 import ctypes, os, sys, time
-os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["NVIDIA_VISIBLE_DEVICES"]
+os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["NVIDIA_VISIBLE_DEVICES"]  # what NVIDIA's runtime sees to
+os.environ["GPUPOOL_FAKE_NVML"] = "/driver/nvml.json"
 MIB = 1 << 20
 
 def done(code, what):
@@ -73,7 +74,7 @@ time.sleep(3600)
 def cuda_worker(program: str, *arguments: str, **container: Any) -> tuple[dict, dict]:
     """(container, additions to the pod's spec) of a worker that runs it."""
     mounts = [{"name": "driver", "mountPath": "/driver"}, *container.pop("volumeMounts", [])]
-    env = [{"name": "LD_LIBRARY_PATH", "value": "/driver"}, {"name": "GPUPOOL_FAKE_NVML", "value": "/driver/nvml.json"}]
+    env = [{"name": "LD_LIBRARY_PATH", "value": "/driver"}]
     made = {"name": "worker", "image": "gpupool.dev/pytorch:1", "imagePullPolicy": "IfNotPresent",
             "command": ["python3", "-c", program, *arguments], "env": env, "volumeMounts": mounts, **container}
     return made, {"volumes": [{"name": "driver", "hostPath": {"path": DRIVER, "type": "Directory"}}]}
