@@ -183,6 +183,10 @@ void Agent::tell() {
       .set(gpus_.driver_problem().empty() ? 1 : 0);
   parts_.metrics.gauge("gpupool_plugin_config_ok", "Whether the configuration file is in force.")
       .set(settings_.problem().empty() ? 1 : 0);
+  parts_.metrics
+      .gauge("gpupool_plugin_limiter_missing",
+             "Whether limits are to be enforced by the limiter, which is not installed.")
+      .set(limiter_problem().empty() ? 0 : 1);
   Snapshot snapshot;
   snapshot.facts = {gpus_.inventory(),      problem(),        *parts_.latest_table.current().table,
                     tracker_.states(),      pods_.holdings(), usage_.telemetry(),
@@ -191,7 +195,11 @@ void Agent::tell() {
   snapshot.findings = enforcement_.findings();
   snapshot.driver_problem = gpus_.driver_problem();
   snapshot.settings_problem = settings_.problem();
+  snapshot.limiter_problem = limiter_problem();
   snapshot.notes = notes_;
+  if (enforces()) {
+    for (auto& note : enforcement_.notes()) snapshot.notes.push_back(std::move(note));
+  }
   snapshot.taken = parts_.clock.now();
   parts_.report(snapshot.facts);
   parts_.snapshot.set(std::move(snapshot));
@@ -212,14 +220,14 @@ std::string Agent::problem() const {
       add(entry.status.detail);
     }
   }
-  add(enforcement_problem());
+  add(limiter_problem());
   if (waiting_) add("some GPUs keep their old slices until all of them are free");
   add(save_problem_);
   return all;
 }
 
 // Slices of such GPUs are refused to every pod.
-std::string Agent::enforcement_problem() const {
+std::string Agent::limiter_problem() const {
   if (enforces()) return {};
   const auto table = parts_.latest_table.current().table;
   for (const auto& resource : table->resources) {

@@ -101,7 +101,7 @@ class Agent {
   void note_saved(const base::Result<void>& saved);
   void tell();
   std::string problem() const;
-  std::string enforcement_problem() const;
+  std::string limiter_problem() const;
   bool enforces() const { return !options_.paths.limiter_directory.empty(); }
 
   Parts parts_;

@@ -51,13 +51,6 @@ void add_device(const CountedContainer& one, std::size_t i, UseFamilies& familie
   families.waits.add(labels, std::to_string(use.waits));
 }
 
-// A region that cannot be read says nothing; one whose limiter has found no limits enforces none.
-bool is_off(const CountedContainer& one) {
-  if (!one.use) return true;
-  const auto& reasons = one.use->reasons;
-  return std::find(reasons.begin(), reasons.end(), "NoLimits") != reasons.end();
-}
-
 std::string expose_states(const std::vector<CountedContainer>& containers) {
   Family state("gpupool_enforcement_state", "Whether the limits of the container are enforced; always 1.");
   Family processes("gpupool_enforced_processes", "Processes of the container that use GPUs.");
@@ -68,11 +61,12 @@ std::string expose_states(const std::vector<CountedContainer>& containers) {
   for (const auto& one : containers) {
     const auto& who = one.container;
     const Family::Labels labels{{"namespace", who.ns}, {"pod", who.pod}, {"container", who.name}};
+    const auto off = enforcement::why_off(one);
     state.add({{"namespace", who.ns},
                {"pod", who.pod},
                {"container", who.name},
-               {"state", is_off(one) ? "off" : "enforced"},
-               {"reason", one.use ? base::join(one.use->reasons, ",") : "RegionUnreadable"}},
+               {"state", off.empty() ? "enforced" : "off"},
+               {"reason", one.use ? base::join(one.use->reasons, ",") : off}},
               "1");
     if (!one.use) continue;
     processes.add(labels, std::to_string(one.use->processes));

@@ -25,10 +25,9 @@ constexpr std::uint64_t kMib = 1024 * 1024;
 
 std::vector<Container::Device> limited_devices(const kubelet::Holding& holding, const slices::Table& table) {
   std::vector<Container::Device> found;
-  for (slices::Resource resource : table.resources) {
+  for (const slices::Resource& resource : table.resources) {
     if (resource.name != holding.resource) continue;
-    for (auto& slice : resource.slices) slice.healthy = true;  // its limits do not depend on the GPU's health
-    const auto devices = allocation::devices_of(resource, holding.ids);
+    const auto devices = allocation::held_devices(resource, holding.ids);
     if (!devices) continue;
     for (const auto& device : *devices) {
       found.push_back({device.visible, device.gpu->limited ? device.memory_mib : 0, device.gpu->enforcement});
@@ -45,6 +44,10 @@ auto identity(const Finding& finding) {
 bool has(const std::vector<Finding>& findings, const Finding& wanted) {
   return std::any_of(findings.begin(), findings.end(),
                      [&](const Finding& one) { return identity(one) == identity(wanted); });
+}
+
+std::string name_of(const Container& container) {
+  return container.ns + "/" + container.pod + " (" + container.name + ")";
 }
 
 std::int64_t mib(std::uint64_t bytes) { return static_cast<std::int64_t>(bytes / kMib); }
@@ -75,19 +78,24 @@ void EnforcementWatch::look(const std::vector<kubelet::Holding>& holdings, const
   counted_ = enforcement::count_containers(regions_, *containers);
   const auto shares = enforcement::shares_of(counted_);
   auto findings = auditor_.round(shares, ask_driver(shares), wall);
-  log_news(findings);
+  log_findings(findings);
   findings_ = std::move(findings);
+  log_states();
 }
 
 void EnforcementWatch::find(const std::vector<kubelet::Holding>& holdings, const slices::Table& table) {
   std::vector<Container> containers;
   std::vector<kubelet::Holding> of;
+  others_use_.clear();
   for (const auto& holding : holdings) {
-    if (!limits_.has(allocation::enforced_limits_name(holding.resource, holding.ids))) continue;
-    containers.push_back({holding.ns, holding.pod, "", holding.container,
-                          allocation::region_name(holding.resource, holding.ids),
-                          limited_devices(holding, table)});
-    of.push_back(holding);
+    auto devices = limited_devices(holding, table);
+    if (limits_.has(allocation::enforced_limits_name(holding.resource, holding.ids))) {
+      containers.push_back({holding.ns, holding.pod, "", holding.container,
+                            allocation::region_name(holding.resource, holding.ids), std::move(devices)});
+      of.push_back(holding);
+    } else {
+      for (auto& device : devices) others_use_.insert(std::move(device.uuid));
+    }
   }
   if (!containers.empty()) name_pods(containers, of);
   if (containers != *containers_.get()) containers_.set(std::move(containers));
@@ -119,7 +127,8 @@ std::map<std::string, enforcement::DriverFigures> EnforcementWatch::ask_driver(
     const auto processes = source_.processes(share.gpu);
     if (!usage && !processes) continue;
     auto& gpu = figures[share.gpu];
-    if (usage && usage->memory_used_mib) {
+    // What a GPU uses as a whole says nothing where some may use what they like.
+    if (usage && usage->memory_used_mib && !others_use_.contains(share.gpu)) {
       gpu.used_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(*usage->memory_used_mib, 0)) * kMib;
     }
     if (!processes) continue;
@@ -130,7 +139,7 @@ std::map<std::string, enforcement::DriverFigures> EnforcementWatch::ask_driver(
   return figures;
 }
 
-void EnforcementWatch::log_news(const std::vector<Finding>& findings) {
+void EnforcementWatch::log_findings(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
     if (has(findings_, finding)) continue;
     const bool over = finding.kind == Finding::Kind::kOverLimit;
@@ -147,6 +156,31 @@ void EnforcementWatch::log_news(const std::vector<Finding>& findings) {
     log_.info("The use of a GPU's memory fits again",
               {{"gpu", finding.gpu}, {"namespace", finding.ns}, {"pod", finding.pod}});
   }
+}
+
+void EnforcementWatch::log_states() {
+  std::map<std::string, std::string> off;
+  for (const auto& one : counted_) {
+    if (auto why = enforcement::why_off(one); !why.empty()) off[name_of(one.container)] = std::move(why);
+  }
+  for (const auto& [container, why] : off) {
+    if (off_.contains(container)) continue;
+    log_.error("Limits of a container are not enforced", {{"container", container}, {"reason", why}});
+  }
+  for (const auto& [container, why] : off_) {
+    if (off.contains(container)) continue;
+    log_.info("Limits of a container are enforced again, or it has ended", {{"container", container}});
+  }
+  off_ = std::move(off);
+}
+
+std::vector<std::string> EnforcementWatch::notes() const {
+  std::vector<std::string> notes;
+  if (auto problem = regions_.problem(); !problem.empty()) notes.push_back(std::move(problem));
+  for (const auto& [container, why] : off_) {
+    notes.push_back("limits of " + container + " are not enforced: " + why);
+  }
+  return notes;
 }
 
 std::vector<api::GpuNodeExcess> EnforcementWatch::excesses() const {

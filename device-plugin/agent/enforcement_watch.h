@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,13 +42,16 @@ class EnforcementWatch {
   const std::vector<enforcement::Finding>& findings() const { return findings_; }
   // Those of the findings that go into the GpuNode.
   std::vector<api::GpuNodeExcess> excesses() const;
+  // Where limits are not enforced, for the owner of the node.
+  std::vector<std::string> notes() const;
 
  private:
   void find(const std::vector<kubelet::Holding>& holdings, const slices::Table& table);
   void name_pods(std::vector<enforcement::Container>& containers,
                  const std::vector<kubelet::Holding>& holdings);
   std::map<std::string, enforcement::DriverFigures> ask_driver(const std::vector<enforcement::Share>& shares);
-  void log_news(const std::vector<enforcement::Finding>& findings);
+  void log_findings(const std::vector<enforcement::Finding>& findings);
+  void log_states();
 
   const enforcement::RegionStore& regions_;
   const kubelet::LimitsStore& limits_;
@@ -57,10 +61,12 @@ class EnforcementWatch {
   base::Log log_;
   base::Latest<std::vector<enforcement::Container>> containers_;
   std::vector<kubelet::Holding> found_of_;  // what containers_ was made of
+  std::set<std::string> others_use_;        // GPUs with containers whose limits are not enforced
   std::optional<base::SteadyTime> last_;
   enforcement::Auditor auditor_;
   std::vector<enforcement::CountedContainer> counted_;
   std::vector<enforcement::Finding> findings_;
+  std::map<std::string, std::string> off_;  // why limits are not enforced, by container
   std::string checkpoint_problem_;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "allocation/allocate.h"
+#include "allocation/devices.h"
 #include "allocation/limits_file.h"
 
 namespace gpupool::agent {
@@ -13,16 +14,10 @@ namespace {
 constexpr auto kEvery = std::chrono::minutes(1);
 constexpr auto kUnused = std::chrono::hours(24);
 
-// The limits of a container do not depend on the health of its GPU.
-slices::Resource as_if_healthy(slices::Resource resource) {
-  for (auto& slice : resource.slices) slice.healthy = true;
-  return resource;
-}
-
 }  // namespace
 
 void LimitsKeeper::keep_one(const slices::Resource& resource, const kubelet::Holding& holding) {
-  const auto devices = allocation::devices_of(resource, holding.ids);
+  const auto devices = allocation::held_devices(resource, holding.ids);
   if (!devices) return;  // of a table that is no more
   if (std::none_of(devices->begin(), devices->end(), [](const auto& one) { return one.gpu->limited; }))
     return;
@@ -51,8 +46,7 @@ void LimitsKeeper::keep(const std::vector<kubelet::Holding>& holdings, const sli
     needed_.insert(allocation::enforced_limits_name(holding.resource, holding.ids));
     needed_regions_.insert(allocation::region_name(holding.resource, holding.ids));
   }
-  for (const auto& offered : table.resources) {
-    const auto resource = as_if_healthy(offered);
+  for (const auto& resource : table.resources) {
     for (const auto& holding : holdings) {
       if (holding.resource == resource.name) keep_one(resource, holding);
     }

@@ -28,6 +28,7 @@ ProbeAnswer ready(const Snapshot& snapshot, const std::vector<PluginSet::Entry>&
   if (snapshot.taken == base::SteadyTime{}) lacks("starting");
   if (!snapshot.driver_problem.empty()) lacks("no GPU driver: " + snapshot.driver_problem);
   if (!snapshot.settings_problem.empty()) lacks(snapshot.settings_problem);
+  if (!snapshot.limiter_problem.empty()) lacks(snapshot.limiter_problem);
   using Phase = kubelet::ResourcePlugin::Phase;
   for (const auto& [resource, status] : plugins) {
     if (status.phase == Phase::kRegistered) continue;

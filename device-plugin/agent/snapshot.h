@@ -17,6 +17,7 @@ struct Snapshot {
   report::Facts facts;
   std::string driver_problem;      // empty: there is a driver
   std::string settings_problem;    // empty: the file's settings are in force
+  std::string limiter_problem;     // empty: the limiter is on the node, or nobody asks for it
   std::vector<std::string> notes;  // for the owner
   std::vector<enforcement::CountedContainer> enforced;
   std::vector<enforcement::Finding> findings;

@@ -107,21 +107,20 @@ base::Result<void> check_policy(const Resource& resource, const std::vector<Devi
                         ". Ask for fewer, or start the pod again when more slices of a GPU are free");
 }
 
-}  // namespace
+// MIG instances are not bound to a policy: each is a device of its own, on whatever GPU.
+bool is_mig(const std::vector<const Slice*>& chosen) {
+  return std::any_of(chosen.begin(), chosen.end(),
+                     [](const Slice* slice) { return slice->visible != slice->gpu; });
+}
 
-base::Result<std::vector<Device>> devices_of(const Resource& resource, const std::vector<std::string>& ids) {
-  const auto chosen = find_slices(resource, ids);
-  if (!chosen) return tl::unexpected<base::Error>(chosen.error());
-  if (auto ok = check_health(resource, *chosen); !ok) return tl::unexpected<base::Error>(ok.error());
-
+base::Result<std::vector<Device>> devices_with(const Resource& resource,
+                                               const std::vector<const Slice*>& chosen) {
   std::vector<Device> devices;
-  bool mig = false;
-  for (const Slice* slice : *chosen) {
+  for (const Slice* slice : chosen) {
     const SlicedGpu* gpu = find_gpu(resource, slice->gpu);
     if (gpu == nullptr) {
       return base::fail(ErrorCode::kInvalid, "the GPU of device " + quoted(slice->id) + " is not known");
     }
-    mig = mig || slice->visible != slice->gpu;
     auto device = std::find_if(devices.begin(), devices.end(),
                                [&](const Device& one) { return one.visible == slice->visible; });
     if (device == devices.end()) device = devices.insert(device, Device{gpu, slice->visible, 0, 0, {}});
@@ -134,13 +133,28 @@ base::Result<std::vector<Device>> devices_of(const Resource& resource, const std
     return std::tie(a.gpu->index, a.gpu->uuid, a.ordinals, a.visible) <
            std::tie(b.gpu->index, b.gpu->uuid, b.ordinals, b.visible);
   });
-  // MIG instances are not bound to a policy: each is a device of its own, on whatever GPU.
-  if (!mig) {
-    if (auto ok = check_policy(resource, devices, chosen->size()); !ok) {
-      return tl::unexpected<base::Error>(ok.error());
-    }
+  return devices;
+}
+
+}  // namespace
+
+base::Result<std::vector<Device>> devices_of(const Resource& resource, const std::vector<std::string>& ids) {
+  const auto chosen = find_slices(resource, ids);
+  if (!chosen) return tl::unexpected<base::Error>(chosen.error());
+  if (auto ok = check_health(resource, *chosen); !ok) return tl::unexpected<base::Error>(ok.error());
+  auto devices = devices_with(resource, *chosen);
+  if (!devices || is_mig(*chosen)) return devices;
+  if (auto ok = check_policy(resource, *devices, chosen->size()); !ok) {
+    return tl::unexpected<base::Error>(ok.error());
   }
   return devices;
+}
+
+base::Result<std::vector<Device>> held_devices(const Resource& resource,
+                                               const std::vector<std::string>& ids) {
+  const auto chosen = find_slices(resource, ids);
+  if (!chosen) return tl::unexpected<base::Error>(chosen.error());
+  return devices_with(resource, *chosen);
 }
 
 }  // namespace gpupool::allocation

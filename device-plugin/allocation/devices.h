@@ -24,4 +24,9 @@ struct Device {
 base::Result<std::vector<Device>> devices_of(const slices::Resource& resource,
                                              const std::vector<std::string>& ids);
 
+// The same for a container that has these devices already: GPUs may have failed, and the policy may have
+// changed since.
+base::Result<std::vector<Device>> held_devices(const slices::Resource& resource,
+                                               const std::vector<std::string>& ids);
+
 }  // namespace gpupool::allocation

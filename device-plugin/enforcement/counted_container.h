@@ -19,7 +19,11 @@ struct CountedContainer {
   bool operator==(const CountedContainer&) const = default;
 };
 
-// Reads the regions of all these containers.
+// Why limits of the container are not enforced, as one word; empty: they are. What else the limiter says of
+// itself (RegionUse::reasons) makes it refuse, or count less exactly.
+std::string why_off(const CountedContainer& one);
+
+// Reads the regions of all these containers, and cuts those that are too long: "Oversized".
 std::vector<CountedContainer> count_containers(const RegionStore& regions,
                                                const std::vector<Container>& containers);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "enforcement/region_store.h"
 
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -13,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "limiter/region/region_file.h"
 
 namespace gpupool::enforcement {
@@ -60,6 +62,21 @@ base::Result<void> RegionStore::restore(const allocation::RegionFile& region) co
   struct stat status{};
   if (::lstat(path(region.name).c_str(), &status) == 0 && S_ISREG(status.st_mode)) return {};
   return renew(region);
+}
+
+bool RegionStore::cut(const std::string& name) const {
+  constexpr auto kSize = static_cast<off_t>(sizeof(limiter::Region));
+  constexpr off_t kBlock = 512;  // of st_blocks, whatever the filesystem
+  const auto file_path = path(name);
+  struct stat status{};
+  const auto is_long = [&] {
+    // Memory can also be put behind the end without moving it.
+    return S_ISREG(status.st_mode) && (status.st_size > kSize || status.st_blocks > 2 * kSize / kBlock);
+  };
+  if (::lstat(file_path.c_str(), &status) != 0 || !is_long()) return false;
+  const base::UniqueFd file(::open(file_path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.valid() || ::fstat(file.get(), &status) != 0 || !is_long()) return false;
+  return ::ftruncate(file.get(), kSize) == 0;
 }
 
 int RegionStore::collect(const std::set<std::string>& keep, base::WallTime before) const {

@@ -25,6 +25,9 @@ class RegionStore {
   // The same if there is no file of this name: after a loss of power, tmpfs is empty, and containers that
   // start again need theirs. Whatever is in a file that is there, it stays.
   base::Result<void> restore(const allocation::RegionFile& region) const;
+  // Cuts off what a container has put behind the end of its region, which would fill the node's memory.
+  // Returns whether there was something. Nothing happens to what is no file.
+  bool cut(const std::string& name) const;
   // Removes files that are not in `keep` and were not changed since `before`; returns how many.
   int collect(const std::set<std::string>& keep, base::WallTime before) const;
   // Empty, or why this folder is a bad place for regions.

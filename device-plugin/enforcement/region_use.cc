@@ -95,14 +95,22 @@ base::Result<base::UniqueFd> open_region(const std::string& path, int flags) {
 
 }  // namespace
 
-base::Result<RegionUse> read_region(const std::string& path) {
+base::Result<RegionUse> read_region(const std::string& path, base::Duration patience) {
   const auto file = open_region(path, O_RDONLY);
   if (!file) return tl::unexpected<base::Error>(file.error());
   const auto bytes = std::make_unique<std::array<std::byte, sizeof(Region)>>();
   if (!read_whole(file->get(), *bytes)) {
     return base::fail(base::ErrorCode::kParse, path + " is shorter than a region");
   }
-  const auto view = limiter::view::read_living(*bytes, file->get());
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  bool late = false;
+  const auto view = limiter::view::read(*bytes, [&](unsigned slot) {
+    late = late || std::chrono::steady_clock::now() >= deadline;
+    return !late && limiter::view::slot_alive(file->get(), slot);
+  });
+  if (late) {
+    return base::fail(base::ErrorCode::kTimeout, "it takes too long to ask for the locks of " + path);
+  }
   if (view) return region_use(*view, file->get());
   return base::fail(base::ErrorCode::kParse, path + " is no region of this version of the limiter");
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace gpupool::enforcement {
@@ -42,9 +43,11 @@ struct RegionUse {
   bool operator==(const RegionUse&) const = default;
 };
 
-// Reads a region file without mapping it: a container may cut it short at any time. kNotFound: there is none;
-// kParse: it is no region, or one of another version of the limiter; kIo.
-base::Result<RegionUse> read_region(const std::string& path);
+// Reads a region file without mapping it: a container may cut it short at any time. It may also put so many
+// locks on its file that each question takes long: after `patience` no more are asked. kNotFound: there is
+// none; kParse: it is no region, or one of another version of the limiter; kTimeout; kIo.
+base::Result<RegionUse> read_region(const std::string& path,
+                                    base::Duration patience = std::chrono::milliseconds(250));
 
 // Whether a process of this container says that it waits for memory: cheaper than read_region().
 bool anybody_waits(const std::string& path);

@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include "enforcement/region_store.h"
+#include "limiter/region/layout.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/device-plugin/enforcement/region_process.h"
 
@@ -122,6 +124,49 @@ TEST_F(RegionUseTest, RandomNumbersSaturate) {
   for (const auto& name : use->unknown_names) {
     EXPECT_LT(name.size(), 48U);
     EXPECT_THAT(name, testing::Not(Contains('\n')));
+  }
+}
+
+// The numbers of a living process, all of them forged.
+TEST_F(RegionUseTest, ForgedNumbersOfALivingProcessSaturate) {
+  const RegionProcess one(path_, {.limits = {1000, 1000}, .memory = 300});
+  ASSERT_TRUE(one.ready());
+  const auto head = limiter::kRegionHead;
+  const std::string ones(std::filesystem::file_size(path_) - head, '\xff');
+  std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(head));
+  file << ones;
+  file.close();
+  const auto use = read_region(path_);
+  ASSERT_TRUE(use.has_value()) << use.error().message;
+  EXPECT_EQ(use->processes, 1U);
+  EXPECT_EQ(use->devices.at(0).used_bytes(), ~0ULL);
+  EXPECT_EQ(use->devices.at(0).counted_bytes(), ~0ULL);
+}
+
+// A container can put as many locks on its file as it likes.
+TEST_F(RegionUseTest, QuestionsForLocksEnd) {
+  const RegionProcess one(path_, {.limits = {1000, 1000}, .memory = 300});
+  ASSERT_TRUE(one.ready());
+  const auto use = read_region(path_, base::Duration::zero());
+  ASSERT_FALSE(use.has_value());
+  EXPECT_EQ(use.error().code, base::ErrorCode::kTimeout);
+  EXPECT_THAT(use.error().message, testing::HasSubstr(path_));
+}
+
+TEST_F(RegionUseTest, AFileThatIsCutShortMeanwhileIsAnswered) {
+  const auto size = std::filesystem::file_size(path_);
+  const std::jthread tenant([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      std::filesystem::resize_file(path_, 0);
+      fill(size);
+      std::filesystem::resize_file(path_, size / 2);
+    }
+  });
+  for (int i = 0; i < 200; ++i) {
+    const auto use = read_region(path_);
+    EXPECT_TRUE(use || use.error().code == base::ErrorCode::kParse) << use.error().message;
+    anybody_waits(path_);
   }
 }
 
