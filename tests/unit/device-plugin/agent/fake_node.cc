@@ -63,9 +63,14 @@ base::Result<inventory::Usage> FakeGpus::usage(const std::string&) {
   const std::lock_guard lock(mutex_);
   ++calls_.usage;
   return inventory::Usage{.gpu_percent = percent_,
-                          .memory_used_mib = 1000,
+                          .memory_used_mib = used_mib_,
                           .temperature_celsius = 61,
                           .power_milliwatts = 250500};
+}
+
+void FakeGpus::fill(std::int64_t used_mib) {
+  const std::lock_guard lock(mutex_);
+  used_mib_ = used_mib;
 }
 
 void FakeGpus::run(const std::string& uuid, std::vector<inventory::ProcessUse> processes) {
@@ -75,6 +80,7 @@ void FakeGpus::run(const std::string& uuid, std::vector<inventory::ProcessUse> p
 
 base::Result<std::vector<inventory::ProcessUse>> FakeGpus::processes(const std::string& uuid) {
   const std::lock_guard lock(mutex_);
+  ++calls_.processes;
   return processes_[uuid];
 }
 

@@ -28,13 +28,16 @@ class FakeGpus final : public inventory::GpuSource {
   void answer(const std::string& uuid, inventory::Probe probe);
   // How busy all GPUs are, in percent; 37 at first.
   void use(std::int64_t percent);
+  // How much memory of each GPU is in use; 1000 MiB at first.
+  void fill(std::int64_t used_mib);
   // The processes on a GPU.
   void run(const std::string& uuid, std::vector<inventory::ProcessUse> processes);
-  // How often list(), probe() and usage() were called.
+  // How often list(), probe(), usage() and processes() were called.
   struct Calls {
     int list = 0;
     int probe = 0;
     int usage = 0;
+    int processes = 0;
     bool operator==(const Calls&) const = default;
   };
   Calls calls();
@@ -54,6 +57,7 @@ class FakeGpus final : public inventory::GpuSource {
   std::map<std::string, inventory::Probe> probes_;
   std::map<std::string, std::vector<inventory::ProcessUse>> processes_;
   std::int64_t percent_ = 37;
+  std::int64_t used_mib_ = 1000;
   Calls calls_;
 };
 
@@ -61,7 +65,7 @@ class FakeGpus final : public inventory::GpuSource {
 class FakePods final : public kubelet::PodResources {
  public:
   FakePods() : PodResources("/nonexistent/kubelet.sock") {}
-  // Devices of one resource, one container each.
+  // Devices of one resource, one container each: "main" of the pod "team/pod-ID".
   void hold(const std::vector<std::string>& ids, const std::string& resource = kVgpu);
   void silence() { silent_ = true; }
   // Called once, after the answer of the next list() was made.

@@ -63,6 +63,20 @@ TEST(AllocateRefusal, UnhealthySlices) {
               HasSubstr("of GPU 1 is not healthy: Xid79: fell off the bus; start the pod again"));
 }
 
+// Its GPU may have failed, and the policy may have changed since it got them.
+TEST(HeldDevices, AContainerKeepsWhatNoOtherWouldGet) {
+  slices::Resource resource = sliced(2, 2, Policy::kDistinct);
+  const std::vector<std::string> ids{slice(0, 0), slice(0, 1)};
+  resource.slices[0].healthy = false;
+  EXPECT_FALSE(devices_of(resource, ids).has_value());
+  const auto held = held_devices(resource, ids);
+  ASSERT_TRUE(held.has_value()) << held.error().message;
+  ASSERT_EQ(held->size(), 1U);
+  EXPECT_EQ(held->at(0).visible, uuid(0));
+  EXPECT_EQ(held->at(0).memory_mib, 2 * resource.slices[0].memory_mib);
+  EXPECT_FALSE(held_devices(resource, {slice(0, 2)}).has_value());
+}
+
 TEST(AllocateRefusal, MoreGpusThanNeededForPackAndSpread) {
   for (const Policy policy : {Policy::kPack, Policy::kSpread}) {
     const slices::Resource resource = sliced(3, 4, policy);

@@ -72,6 +72,27 @@ TEST(ReportBody, WithoutReadingsTheOldOnesAreRemoved) {
   EXPECT_FALSE(status.at("gpus").at(0).contains("usage"));
 }
 
+TEST(ReportBody, ExcessesAreTold) {
+  auto of = test::facts(1, 10);
+  const base::WallTime since{std::chrono::seconds(1767323045)};
+  of.excesses = {{"lab", "train-0", "uid-1", "GPU-0", 9000, 1600, since, true},
+                 {"", "", "", "GPU-0", 17000, 16000, std::nullopt, false}};
+  const auto body = status_body("17", make_status(of, "1"), {});
+  const auto status = Json::parse(body).at("status");
+  EXPECT_EQ(status.at("excesses"), Json::parse(R"([
+      {"namespace": "lab", "pod": "train-0", "podUID": "uid-1", "device": "GPU-0", "usedMiB": 9000,
+       "limitMiB": 1600, "since": "2026-01-02T03:04:05Z", "end": true},
+      {"device": "GPU-0", "usedMiB": 17000, "limitMiB": 16000, "end": false}])"));
+  const auto read = base::json::read<api::GpuNode>(body);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->status.excesses, of.excesses);
+}
+
+TEST(ReportBody, WithoutAnExcessTheOldOnesAreRemoved) {
+  const auto status = Json::parse(status_body("17", make_status(test::facts(1, 10), "1"), {})).at("status");
+  EXPECT_EQ(status.at("excesses"), Json());
+}
+
 TEST(ReportBody, StrayBytesDoNotThrow) {
   Facts facts;
   facts.problem = "bad \xff byte";

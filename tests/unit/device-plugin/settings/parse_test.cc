@@ -31,6 +31,14 @@ overrides:
     index: 3
   deviceMemoryScaling: 2
   deviceCoreScaling: 100
+- match: {index: 4}
+  enforce: none
+- match: {index: 5}
+  contextMiB: 0
+  memoryWaitSeconds: 3600
+  audit:
+    toleranceMiB: 1048576
+    onExcess: report
 mig: true
 health:
   recoveryProbes: 5
@@ -42,6 +50,10 @@ health:
 passing: {environment: false, deviceNodes: true, cdiDevices: true, cdiAnnotations: true}
 cdiPrefix: k8s.device-plugin.nvidia.com/gpu
 driverRoot: /run/nvidia/driver/
+enforce: library
+contextMiB: 512
+memoryWaitSeconds: 30
+audit: {toleranceMiB: 0, onExcess: end}
 )");
   ASSERT_TRUE(settings.has_value()) << settings.error().message;
   Settings expected;
@@ -56,7 +68,17 @@ driverRoot: /run/nvidia/driver/
       {.match = {.node = "", .uuid = "GPU-5f3a", .model = "", .index = 3},
        .count = {},
        .memory_scaling = 2000,
-       .core_scaling = 100'000}};
+       .core_scaling = 100'000},
+      {.match = {.node = "", .uuid = "", .model = "", .index = 4},
+       .count = {},
+       .memory_scaling = {},
+       .core_scaling = {},
+       .enforcement = {Enforce::kNone, {}, {}, {}, {}}},
+      {.match = {.node = "", .uuid = "", .model = "", .index = 5},
+       .count = {},
+       .memory_scaling = {},
+       .core_scaling = {},
+       .enforcement = {{}, 0, 3600, 1'048'576, OnExcess::kReport}}};
   expected.mig = true;
   expected.error_rules = {
       {79, ErrorAction::kUntilReset}, {31, ErrorAction::kIgnore}, {48, ErrorAction::kUnhealthy}};
@@ -66,7 +88,14 @@ driverRoot: /run/nvidia/driver/
       .environment = false, .device_nodes = true, .cdi_devices = true, .cdi_annotations = true};
   expected.cdi_prefix = "k8s.device-plugin.nvidia.com/gpu";
   expected.driver_root = "/run/nvidia/driver";
+  expected.enforcement = {Enforce::kLibrary, 512, 30, 0, OnExcess::kEnd};
   EXPECT_EQ(*settings, expected);
+}
+
+TEST(ParseSettings, WithoutItsKeysNothingIsEnforced) {
+  const auto settings = parse("version: v1\naudit: {}\n");
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  EXPECT_EQ(settings->enforcement, (Enforcement{Enforce::kNone, 0, 0, 64, OnExcess::kReport}));
 }
 
 TEST(ParseSettings, WindowsLinesJsonAndADocumentMarkerAreFine) {

@@ -106,6 +106,29 @@ TEST(SplitOf, AnotherModelIsNotMeant) {
   EXPECT_EQ(split_of(settings, "gpu-1", test::gpu(0)), settings::Split{});
 }
 
+TEST(EnforcementOf, ALaterOverrideWinsKeyByKey) {
+  using settings::Enforce;
+  using settings::OnExcess;
+  settings::Settings settings;
+  settings.enforcement = {Enforce::kLibrary, 100, 30, 64, OnExcess::kReport};
+  const auto override_of = [](std::int64_t index, const settings::EnforcementOverride& given) {
+    settings::Override one;
+    one.match.index = index;
+    one.enforcement = given;
+    return one;
+  };
+  settings.overrides = {override_of(0, {{}, 200, {}, {}, OnExcess::kEnd}), override_of(0, {{}, {}, 0, 1, {}}),
+                        override_of(1, {Enforce::kNone, {}, {}, {}, {}})};
+  settings.overrides[0].match.node = "gpu-1";
+  const auto of = [&](std::int64_t index, const std::string& node) {
+    return enforcement_of(settings, node, test::gpu(index));
+  };
+  EXPECT_EQ(of(0, "gpu-1"), (settings::Enforcement{Enforce::kLibrary, 200, 0, 1, OnExcess::kEnd}));
+  EXPECT_EQ(of(0, "gpu-2"), (settings::Enforcement{Enforce::kLibrary, 100, 0, 1, OnExcess::kReport}));
+  EXPECT_EQ(of(1, "gpu-1"), (settings::Enforcement{Enforce::kNone, 100, 30, 64, OnExcess::kReport}));
+  EXPECT_EQ(of(2, "gpu-1"), settings.enforcement);
+}
+
 TEST(SliceId, FitsTheKubeletWithRealUuids) {
   EXPECT_EQ(slice_id(test::uuid(7), 99), "GPU-00000000-0000-0000-0000-000000000007::99");
   EXPECT_LE(slice_id(test::uuid(7), 99).size(), 63U);
