@@ -68,19 +68,18 @@ void EnforcementWatch::look(const std::vector<kubelet::Holding>& holdings, const
                             base::SteadyTime now, base::WallTime wall) {
   const bool due = !last_ || now - *last_ >= kAuditPace;
   // Again with the same holdings: a pod may have taken the place of another with its name.
-  if (due || holdings != found_of_) {
-    find(holdings, table);
-    found_of_ = holdings;
-  }
+  const bool is_new = holdings != found_of_;
+  if (!due && !is_new) return;
+  find(holdings, table);
+  found_of_ = holdings;
+  counted_ = enforcement::count_containers(regions_, *containers_.get());
+  log_states();
   if (!due) return;
   last_ = now;
-  const auto containers = containers_.get();
-  counted_ = enforcement::count_containers(regions_, *containers);
   const auto shares = enforcement::shares_of(counted_);
   auto findings = auditor_.round(shares, ask_driver(shares), wall);
   log_findings(findings);
   findings_ = std::move(findings);
-  log_states();
 }
 
 void EnforcementWatch::find(const std::vector<kubelet::Holding>& holdings, const slices::Table& table) {

@@ -22,8 +22,8 @@
 namespace gpupool::agent {
 
 // Finds the containers whose limits are enforced, reads what they say that they use, and compares it with
-// what the driver says. That is done every five seconds; new containers are found at once. Used by the
-// agent's thread; not thread-safe.
+// what the driver says. That is done every five seconds; new containers are found and read at once. Used by
+// the agent's thread; not thread-safe.
 class EnforcementWatch {
  public:
   // checkpoint: the kubelet's file of allocations; proc: where procfs is mounted. Everything referenced
@@ -37,8 +37,8 @@ class EnforcementWatch {
 
   // As of the last look; read by the thread of waits.
   const base::Latest<std::vector<enforcement::Container>>& containers() const { return containers_; }
-  // As of the last comparison.
   const std::vector<enforcement::CountedContainer>& counted() const { return counted_; }
+  // As of the last comparison.
   const std::vector<enforcement::Finding>& findings() const { return findings_; }
   // Those of the findings that go into the GpuNode.
   std::vector<api::GpuNodeExcess> excesses() const;

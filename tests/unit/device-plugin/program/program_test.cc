@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,16 +38,18 @@ constexpr auto kPatience = std::chrono::seconds(30);
 // The true program as a process, on a node whose driver is the simulated one.
 class Program {
  public:
-  Program(const std::string& node, const std::string& kubelet, const std::string& state)
+  Program(const std::string& node, const std::string& kubelet, const std::string& state,
+          const std::vector<std::string>& more = {})
       : log_(node + "/" + std::to_string(++count_) + ".log") {
-    const std::vector<std::string> arguments{GPUPOOL_PLUGIN,
-                                             "--no-report",
-                                             "--node-name=n1",
-                                             "--kubelet-directory=" + kubelet,
-                                             "--state-directory=" + state,
-                                             "--nvml-library=" GPUPOOL_FAKE_NVML_LIBRARY,
-                                             "--config=" + node + "/plugin.yaml",
-                                             "--metrics-bind-address=127.0.0.1:0"};
+    std::vector<std::string> arguments{GPUPOOL_PLUGIN,
+                                       "--no-report",
+                                       "--node-name=n1",
+                                       "--kubelet-directory=" + kubelet,
+                                       "--state-directory=" + state,
+                                       "--nvml-library=" GPUPOOL_FAKE_NVML_LIBRARY,
+                                       "--config=" + node + "/plugin.yaml",
+                                       "--metrics-bind-address=127.0.0.1:0"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
     std::vector<char*> argv;
     for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
@@ -63,6 +66,7 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   void send(int signal) const { ::kill(pid_, signal); }
+  int wait() { return end(0); }
   // The exit status, or minus the signal that ended it.
   int end(int signal) {
     send(signal);
@@ -99,8 +103,8 @@ class ProgramTest : public testing::Test {
     replace(driver_,
             R"({"node": "n1", "gpus": [{"count": 2, "model": "NVIDIA A100-SXM4-40GB"}])" + more + "}");
   }
-  std::unique_ptr<Program> start() const {
-    return std::make_unique<Program>(folder_.path(), kubelet_directory_, folder_.path() + "/state");
+  std::unique_ptr<Program> start(const std::vector<std::string>& more = {}) const {
+    return std::make_unique<Program>(folder_.path(), kubelet_directory_, folder_.path() + "/state", more);
   }
   bool wait_healthy(std::size_t count) {
     return kubelet_.wait([&](const auto& kubelet) {
@@ -108,7 +112,8 @@ class ProgramTest : public testing::Test {
     });
   }
   static bool wait_log(const Program& program, const std::string& text) {
-    for (const auto deadline = Clock::now() + kPatience; Clock::now() < deadline; std::this_thread::yield()) {
+    for (const auto deadline = Clock::now() + kPatience; Clock::now() < deadline;
+         std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
       if (program.log().find(text) != std::string::npos) return true;
     }
     return false;
@@ -224,6 +229,42 @@ TEST_F(ProgramTest, Checklist28ReloadsOnAChangeAndOnHangup) {
   EXPECT_TRUE(wait_healthy(12)) << program->log();
   EXPECT_EQ(kubelet_.registrations().size(), 1U);
   EXPECT_EQ(program->end(SIGTERM), 0) << program->log();
+}
+
+// As the chart starts it: an init container with the first flag, then the plugin without it.
+TEST_F(ProgramTest, InstallsTheLimiterGivesItToContainersAndSaysWhereItIsOff) {
+  install();
+  kubelet_.start();
+  configure("version: v1\ndeviceSplitCount: 4\nenforce: library\n");
+  const std::vector<std::string> folders{"--limiter-directory=" + folder_.path() + "/limiter",
+                                         "--regions-directory=" + folder_.path() + "/regions"};
+  ASSERT_EQ(start({folders[0], "--install-limiter=" GPUPOOL_LIMITER_FOLDER})->wait(), 0);
+  const auto program = start(folders);
+  ASSERT_TRUE(wait_healthy(8)) << program->log();
+  const auto id = kubelet_.healthy(kVgpu).front();
+  const auto reply = kubelet_.client(kVgpu).allocate({id});
+  ASSERT_TRUE(reply.ok()) << reply.message;
+  std::map<std::string, std::string> mounts;
+  for (const auto& mount : reply.response.container_responses(0).mounts()) {
+    EXPECT_TRUE(fs::is_regular_file(mount.host_path())) << mount.host_path();
+    EXPECT_EQ(mount.read_only(), mount.container_path() != "/run/gpupool/region") << mount.container_path();
+    mounts[mount.container_path()] = mount.host_path();
+  }
+  EXPECT_EQ(mounts.size(), 6U);
+  EXPECT_GT(fs::file_size(mounts.at("/usr/local/lib/gpupool/libgpupool-vgpu.so")), 10'000U);
+  fs::resize_file(mounts.at("/run/gpupool/region"), 100);
+  pods_.hold({{"team", "train-0", "main", kVgpu, {id}}});
+  EXPECT_TRUE(wait_log(*program, "Limits of a container are not enforced")) << program->log();
+  EXPECT_THAT(program->log(), HasSubstr("team/train-0 (main)"));
+  EXPECT_EQ(program->end(SIGTERM), 0) << program->log();
+}
+
+TEST_F(ProgramTest, ALimiterThatIsNotInstalledIsAnError) {
+  const std::string to = "--limiter-directory=" + folder_.path() + "/limiter";
+  const auto program = start({to, "--install-limiter=" + folder_.path() + "/none"});
+  EXPECT_NE(program->wait(), 0);
+  EXPECT_THAT(program->log(), HasSubstr(folder_.path() + "/none"));
+  EXPECT_NE(start({"--install-limiter=" GPUPOOL_LIMITER_FOLDER})->wait(), 0);  // to nowhere
 }
 
 // K = 1: whole GPUs under another name. The kubelet is told that the old resource has no devices any more.
