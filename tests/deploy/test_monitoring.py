@@ -16,6 +16,10 @@ WORDS = {"sum", "rate", "by", "max", "min", "absent", "increase", "histogram_qua
          "vector", "group_left", "group_right"}
 OF_A_GPU = ("gpupool_gpu_busy_seconds_total", "gpupool_gpu_memory_used_bytes", "gpupool_gpu_temperature_celsius",
             "gpupool_gpu_power_watts")
+# What nobody may overlook where limits are enforced, and what says how tight they are.
+ENFORCEMENT = {"gpupool_plugin_limiter_missing", "gpupool_enforcement_state", "gpupool_enforcement_excess_bytes"}
+UNKNOWN = {"gpupool_enforcement_unknown_name", "gpupool_enforcement_unknown_calls_total"}
+REFUSALS = {"gpupool_enforced_refusals_total"}
 
 
 def registered():
@@ -62,6 +66,19 @@ class MonitoringTest(unittest.TestCase):
         for expression in expressions:
             self.assertTrue(asked(expression), expression)
             self.assertLessEqual(asked(expression), registered(), expression)
+
+    def test_alerts_and_dashboard_tell_where_limits_do_not_hold(self):
+        (rules,) = of_kind("PrometheusRule")
+        alerted = set().union(*(asked(rule["expr"]) for group in rules["spec"]["groups"] for rule in group["rules"]))
+        self.assertLessEqual(ENFORCEMENT, alerted)
+        self.assertTrue(UNKNOWN & alerted)
+        shown = set().union(*(asked(target["expr"]) for panel in self.dashboard()["panels"] for target in panel["targets"]))
+        self.assertLessEqual(ENFORCEMENT | REFUSALS, shown)
+        self.assertTrue(UNKNOWN & shown)
+
+    def test_labels_of_pods_are_those_of_the_metrics(self):
+        (monitor,) = of_kind("ServiceMonitor")
+        self.assertEqual([True], [endpoint.get("honorLabels") for endpoint in monitor["spec"]["endpoints"]])
 
     def test_dashboard_shows_the_use_of_each_gpu(self):
         panels = self.dashboard()["panels"]
