@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string_view>
 
 namespace gpupool::planning {
@@ -55,6 +56,15 @@ bool chooses_gpus(std::string_view env) {
   return env == "NVIDIA_VISIBLE_DEVICES" || env.starts_with("NVIDIA_MIG_") || env.starts_with("CUDA_DEVICE_");
 }
 
+// Where the device plugin mounts the limiter and its limits: a volume of the container would lie over them.
+bool hides_limits(const std::string& mount_path) {
+  constexpr std::array<std::string_view, 4> kPaths = {"/etc/ld.so.preload/", "/etc/gpupool/", "/run/gpupool/",
+                                                      "/usr/local/lib/gpupool/"};
+  const auto path = (std::filesystem::path("/" + mount_path) / "").lexically_normal().string();
+  return std::any_of(kPaths.begin(), kPaths.end(),
+                     [&](std::string_view taken) { return path.starts_with(taken); });
+}
+
 std::string check_container(const api::TemplateContainer& container) {
   if (const auto field = check_context(container.security_context); !field.empty())
     return "securityContext." + field;
@@ -69,6 +79,9 @@ std::string check_container(const api::TemplateContainer& container) {
   if (hooks && (names_host(hooks->post_start) || names_host(hooks->pre_stop))) return "lifecycle: host";
   for (const auto& env : container.env) {
     if (chooses_gpus(env.name)) return "env: " + env.name;
+  }
+  for (const auto& mount : container.volume_mounts) {
+    if (hides_limits(mount.mount_path)) return "volumeMounts: " + mount.mount_path;
   }
   return {};
 }
