@@ -88,3 +88,11 @@ CUDA_FUNCTION(cuMipmappedArrayGetMemoryRequirements)(ArrayMemoryRequirements* ou
                                                      Ordinal) {
   return requirements(__func__, out, array_of(array));
 }
+CUDA_FUNCTION(cuMemMapArrayAsync)(const ArrayMapInfo* list, unsigned int count, Stream*) {
+  return call_in_context(__func__, [&](Driver& d, Context&) {
+    if (list == nullptr || count == 0) return Result::kInvalidValue;
+    Result code = Result::kSuccess;
+    for (unsigned i = 0; i < count && code == Result::kSuccess; ++i) code = map_tile(d, list[i]);
+    return code;
+  });
+}

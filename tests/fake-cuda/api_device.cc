@@ -114,7 +114,7 @@ CUDA_FUNCTION(cuInit)(unsigned int flags) {
   Driver& d = driver();
   const std::lock_guard lock(d.mutex);
   if (flags != 0) return Result::kInvalidValue;
-  if (const auto failure = d.failures().next(__func__)) return *failure;
+  if (const auto failure = d.failure(__func__)) return *failure;
   return d.init();
 }
 

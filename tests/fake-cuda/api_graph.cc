@@ -29,15 +29,30 @@ Result add_plain(const char* name, GraphNode** out, Graph* graph, NodeType type)
 Result instantiate(const char* name, GraphExec** out, Graph* graph, std::uint64_t flags) {
   return call_for_graph(name, graph, [&](Driver& d, const Graph& known) {
     if (out == nullptr) return Result::kInvalidValue;
+    const auto nodes = all_nodes(known);
     // A graph that allocates has one executable at a time.
-    for (const auto& node : known.nodes) {
+    for (const auto& node : nodes) {
       if (node->memory == nullptr) continue;
       for (const GraphExec* other : d.objects().graph_execs) {
         if (std::ranges::find(other->nodes, node) != other->nodes.end()) return Result::kNotSupported;
       }
     }
-    *out = new GraphExec{.nodes = known.nodes, .flags = flags};
+    *out = new GraphExec{.nodes = nodes, .flags = flags};
     d.objects().graph_execs.insert(*out);
+    return Result::kSuccess;
+  });
+}
+
+// Nodes that allocate cannot be updated.
+Result update(const char* name, GraphExec* exec, Graph* graph) {
+  return call_for_graph(name, graph, [&](Driver& d, const Graph& known) {
+    if (!d.objects().graph_execs.contains(exec)) return Result::kInvalidValue;
+    const auto fresh = all_nodes(known);
+    const auto same = [](const auto& one, const auto& other) {
+      return one->type == other->type && one->memory == nullptr && other->memory == nullptr;
+    };
+    if (!std::ranges::equal(exec->nodes, fresh, same)) return Result::kGraphExecUpdateFailure;
+    exec->nodes = fresh;
     return Result::kSuccess;
   });
 }
@@ -60,8 +75,7 @@ CUDA_FUNCTION(cuGraphCreate)(Graph** out, unsigned int flags) {
 }
 CUDA_FUNCTION(cuGraphDestroy)(Graph* graph) {
   return call_for_graph(__func__, graph, [](Driver& d, Graph& known) {
-    d.objects().graphs.erase(&known);
-    delete &known;
+    destroy_graph(d, &known);
     return Result::kSuccess;
   });
 }
@@ -124,6 +138,22 @@ CUDA_FUNCTION(cuGraphInstantiate_v2)(GraphExec** out, Graph* graph, GraphNode** 
 }
 CUDA_FUNCTION(cuGraphInstantiateWithFlags)(GraphExec** out, Graph* graph, std::uint64_t flags) {
   return instantiate(__func__, out, graph, flags);
+}
+CUDA_FUNCTION(cuGraphInstantiateWithParams)(GraphExec** out, Graph* graph, GraphInstantiateParams* params) {
+  if (params == nullptr) return Result::kInvalidValue;
+  params->error_node = nullptr;
+  params->result = 0;
+  return instantiate(__func__, out, graph, params->flags);
+}
+CUDA_FUNCTION(cuGraphExecUpdate)(GraphExec* exec, Graph* graph, GraphNode** error, int* why) {
+  if (error != nullptr) *error = nullptr;
+  const Result code = update(__func__, exec, graph);
+  return why != nullptr ? put(why, code == Result::kSuccess ? 0 : 1), code : code;
+}
+CUDA_FUNCTION(cuGraphExecUpdate_v2)(GraphExec* exec, Graph* graph, GraphUpdateInfo* info) {
+  const Result code = update(__func__, exec, graph);
+  if (info != nullptr) *info = {code == Result::kSuccess ? 0 : 1, nullptr, nullptr};
+  return code;
 }
 CUDA_FUNCTION(cuGraphExecDestroy)(GraphExec* exec) {
   return call(__func__, [&](Driver& d) {

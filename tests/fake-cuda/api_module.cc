@@ -4,9 +4,8 @@
 #include "tests/fake-cuda/allocations.h"
 #include "tests/fake-cuda/call.h"
 #include "tests/fake-cuda/modules.h"
-#include "tests/fake-cuda/streams.h"
 
-// The driver's functions about code and its launch. Images are not read: every name is a kernel.
+// The driver's functions about code. Images are not read: every name is a kernel.
 using namespace gpupool::fake_cuda;
 
 namespace {
@@ -19,11 +18,6 @@ Result load(const char* name, Module** out, const void* image) {
     Module* const made = load_module(d, context);
     return made != nullptr ? put(out, made) : Result::kOutOfMemory;
   });
-}
-
-Result launch_one(const char* name, Function* function, Stream* stream) {
-  return call_in_context(name,
-                         [&](Driver& d, Context& context) { return launch(d, context, function, stream); });
 }
 
 int function_attribute(const Function& function, int attribute) {
@@ -69,6 +63,15 @@ CUDA_FUNCTION(cuModuleGetFunction)(Function** out, Module* module, const char* n
     return put(out, function_of(*module, name));
   });
 }
+CUDA_FUNCTION(cuModuleGetGlobal_v2)(Pointer* out, std::size_t* bytes, Module* module, const char* name) {
+  return call_in_context(__func__, [&](Driver& d, Context&) {
+    if (!is_module(d, module)) return Result::kInvalidHandle;
+    const Pointer found = name != nullptr ? global_of(d, *module, name) : 0;
+    if (found == 0) return Result::kNotFound;
+    if (bytes != nullptr) *bytes = kGlobalBytes;
+    return out != nullptr ? put(out, found) : Result::kSuccess;
+  });
+}
 CUDA_FUNCTION(cuModuleGetLoadingMode)(int* out) {
   return call(__func__, [&](Driver&) { return put(out, 1); });
 }
@@ -80,6 +83,11 @@ CUDA_FUNCTION(cuFuncGetAttribute)(int* out, int attribute, Function* function) {
   });
 }
 CUDA_FUNCTION(cuFuncSetAttribute)(Function* function, int, int) {
+  return call(__func__, [&](Driver& d) {
+    return is_function(d, function) ? Result::kSuccess : Result::kInvalidHandle;
+  });
+}
+CUDA_FUNCTION(cuFuncLoad)(Function* function) {
   return call(__func__, [&](Driver& d) {
     return is_function(d, function) ? Result::kSuccess : Result::kInvalidHandle;
   });
@@ -108,21 +116,4 @@ CUDA_FUNCTION(cuOccupancyMaxPotentialBlockSize)
     *grid = static_cast<int>(context.device->gpu.multiprocessors) * 2;
     return put(block, 1024);
   });
-}
-
-#define CUDA_GRID unsigned int, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int
-CUDA_FUNCTION(cuLaunchKernel)(Function* function, CUDA_GRID, unsigned int, Stream* stream, void**, void**) {
-  return launch_one(__func__, function, stream);
-}
-CUDA_FUNCTION(cuLaunchKernelEx)(const LaunchConfig* config, Function* function, void**, void**) {
-  return config != nullptr ? launch_one(__func__, function, config->stream) : Result::kInvalidValue;
-}
-CUDA_FUNCTION(cuLaunchCooperativeKernel)
-(Function* function, CUDA_GRID, unsigned int, Stream* stream, void**) {
-  return launch_one(__func__, function, stream);
-}
-CUDA_FUNCTION(cuLaunch)(Function* function) { return launch_one(__func__, function, nullptr); }
-CUDA_FUNCTION(cuLaunchGrid)(Function* function, int, int) { return launch_one(__func__, function, nullptr); }
-CUDA_FUNCTION(cuLaunchGridAsync)(Function* function, int, int, Stream* stream) {
-  return launch_one(__func__, function, stream);
 }

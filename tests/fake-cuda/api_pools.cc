@@ -164,3 +164,15 @@ CUDA_FUNCTION(cuDeviceSetMemPool)(Ordinal ordinal, Pool* pool) {
     return Result::kSuccess;
   });
 }
+
+// The same of CUDA 13, for any location; only devices have pools here.
+CUDA_FUNCTION(cuMemGetDefaultMemPool)(Pool** out, Location* location, int) {
+  if (location == nullptr || location->type != kLocationDevice) return Result::kInvalidValue;
+  return call_for_device(__func__, location->id,
+                         [&](Driver& d, Device& device) { return put(out, default_pool(d, device)); });
+}
+CUDA_FUNCTION(cuMemGetMemPool)(Pool** out, Location* location, int) {
+  if (location == nullptr || location->type != kLocationDevice) return Result::kInvalidValue;
+  return call_for_device(__func__, location->id,
+                         [&](Driver& d, Device& device) { return put(out, current_pool(d, device)); });
+}

@@ -45,7 +45,7 @@ CUDA_FUNCTION(cuGetProcAddress_v2)
   Driver& d = driver();
   const std::lock_guard lock(d.mutex);
   if (symbol == nullptr || out == nullptr) return Result::kInvalidValue;
-  if (const auto failure = d.failures().next(__func__)) return *failure;
+  if (const auto failure = d.failure(__func__)) return *failure;
   const Found found = find(symbol, version, flags);
   *out = found.function;
   if (status != nullptr) *status = found.status;
@@ -56,7 +56,7 @@ CUDA_FUNCTION(cuGetProcAddress)(const char* symbol, void** out, int version, std
   Driver& d = driver();
   const std::lock_guard lock(d.mutex);
   if (symbol == nullptr || out == nullptr) return Result::kInvalidValue;
-  if (const auto failure = d.failures().next(__func__)) return *failure;
+  if (const auto failure = d.failure(__func__)) return *failure;
   const Found found = find(symbol, version, flags);
   if (found.function == nullptr) return Result::kNotFound;  // and the pointer stays as it was
   *out = found.function;

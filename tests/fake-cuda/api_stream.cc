@@ -165,6 +165,14 @@ CUDA_FUNCTION(cuCtxSynchronize)() {
   });
 }
 
+CUDA_FUNCTION(cuCtxSynchronize_v2)(Context* context) {
+  return call(__func__, [&](Driver& d) {
+    if (!d.is_context(context)) return Result::kInvalidContext;
+    synchronised(d, *context);
+    return Result::kSuccess;
+  });
+}
+
 CUDA_FUNCTION(cuStreamBeginCapture)(Stream* stream) {
   return call_for_stream(__func__, stream,
                          [](Driver& d, Stream& known) { return begin_capture(d, known, nullptr); });

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tests/fake-cuda/physical.h"
+
 namespace gpupool::fake_cuda {
 
 namespace {
@@ -10,6 +12,13 @@ namespace {
 constexpr std::uint64_t kArrayAlignment = 64ULL << 10U;
 constexpr std::uint64_t kBlockWidth = 64;  // bytes
 constexpr std::uint64_t kBlockHeight = 8;
+
+constexpr int kMapTile = 1;
+
+void unmap_tile(Driver& driver, Physical& memory) {
+  --memory.mappings;
+  give_back_unused(driver, memory);
+}
 
 // Bytes of one element's channel; 0: no format that is known here.
 unsigned format_bytes(unsigned int format) {
@@ -74,8 +83,31 @@ Result create_array(Driver& driver, Context& context, const Array3DDescriptor& d
 
 Result destroy_array(Driver& driver, Array* array) {
   if (driver.objects().arrays.erase(array) == 0) return Result::kInvalidHandle;
+  for (const auto& [tile, memory] : array->tiles) unmap_tile(driver, *memory);
   if (array->charged > 0) driver.discharge(*array->context->device, Kind::kMemory, array->charged);
   delete array;
+  return Result::kSuccess;
+}
+
+Result map_tile(Driver& driver, const ArrayMapInfo& info) {
+  if (!driver.objects().arrays.contains(info.resource)) return Result::kInvalidHandle;
+  Array& array = *info.resource;
+  if ((array.descriptor.flags & (kArraySparse | kArrayDeferred)) == 0) return Result::kInvalidValue;
+  // The level and layer, and the offsets: two 32-bit numbers in a word.
+  const Tile tile{static_cast<std::uint64_t>(info.subresource_type), info.subresource[0], info.subresource[1],
+                  info.subresource_type == 0 ? info.subresource[2] & 0xFFFFFFFFU : 0};
+  std::shared_ptr<Physical> fresh;
+  if (info.operation == kMapTile) {
+    const auto known = driver.objects().physical.find(info.handle);
+    if (known == driver.objects().physical.end()) return Result::kInvalidHandle;
+    fresh = known->second;
+    ++fresh->mappings;
+  }
+  if (const auto before = array.tiles.find(tile); before != array.tiles.end()) {
+    unmap_tile(driver, *before->second);
+    array.tiles.erase(before);
+  }
+  if (fresh != nullptr) array.tiles[tile] = fresh;
   return Result::kSuccess;
 }
 

@@ -19,7 +19,7 @@ Result call(const char* name, Body body) {
   Driver& d = driver();
   const std::lock_guard lock(d.mutex);
   if (d.forked() || !d.initialised()) return Result::kNotInitialized;
-  if (const auto failure = d.failures().next(name)) return *failure;
+  if (const auto failure = d.failure(name)) return *failure;
   return body(d);
 }
 

@@ -74,6 +74,14 @@ Driver::Driver() {
                  });
 }
 
+std::optional<Result> Driver::failure(std::string_view name) {
+  for (const std::string_view twin : {"_ptsz", "_ptds"}) {
+    if (name.ends_with(twin)) name.remove_suffix(twin.size());
+  }
+  if (const auto code = state_.asked(name)) return static_cast<Result>(*code);
+  return failures_.next(name);
+}
+
 int Driver::branch() { return std::atoi(control_.read().driver_version.c_str()); }  // NOLINT(cert-err34-c)
 
 Result Driver::init() {

@@ -66,7 +66,8 @@ class Driver {
   int branch();  // of the driver: 550 of 550.54.15
   std::vector<std::unique_ptr<Device>>& devices() { return devices_; }
   Device* device(Ordinal ordinal);
-  Failures& failures() { return failures_; }
+  // What a call of this function is to fail with. Its forms with _ptsz and _ptds are the same one.
+  std::optional<Result> failure(std::string_view name);
   AddressSpace& memory() { return memory_; }
   StateFile& state() { return state_; }
   Objects& objects() { return objects_; }

@@ -42,7 +42,7 @@ void Failures::read() {
   }
 }
 
-std::optional<Result> Failures::next(const char* name) {
+std::optional<Result> Failures::next(std::string_view name) {
   if (path_.empty()) return std::nullopt;
   read();
   const auto at = entries_.find(name);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "tests/fake-cuda/types.h"
 
@@ -16,7 +17,7 @@ namespace gpupool::fake_cuda {
 class Failures {
  public:
   Failures();
-  std::optional<Result> next(const char* name);
+  std::optional<Result> next(std::string_view name);
 
  private:
   struct Entry {

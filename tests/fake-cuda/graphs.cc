@@ -41,7 +41,7 @@ Graph* make_graph(Driver& driver) {
 }
 
 GraphNode* add_node(Graph& graph, NodeType type) {
-  graph.nodes.push_back(std::make_shared<GraphNode>(GraphNode{.type = type, .memory = nullptr}));
+  graph.nodes.push_back(std::make_shared<GraphNode>(GraphNode{.type = type}));
   return graph.nodes.back().get();
 }
 
@@ -61,6 +61,35 @@ Result add_allocation(Driver& driver, Graph& graph, Device& device, std::uint64_
   made->memory = std::move(memory);
   if (node != nullptr) *node = made;
   return Result::kSuccess;
+}
+
+GraphNode* add_child(Driver& driver, Graph& graph, const Graph& child) {
+  GraphNode* const made = add_node(graph, NodeType::kGraph);
+  made->child = make_graph(driver);
+  made->child->nodes = child.nodes;
+  return made;
+}
+
+void destroy_graph(Driver& driver, Graph* graph) {  // NOLINT(misc-no-recursion)
+  for (const auto& node : graph->nodes) {
+    // An executable, or another copy, may still have the node.
+    if (node->child != nullptr && node.use_count() == 1) destroy_graph(driver, node->child);
+  }
+  driver.objects().graphs.erase(graph);
+  delete graph;
+}
+
+std::vector<std::shared_ptr<GraphNode>> all_nodes(const Graph& graph) {  // NOLINT(misc-no-recursion)
+  std::vector<std::shared_ptr<GraphNode>> found;
+  for (const auto& node : graph.nodes) {
+    if (node->child == nullptr) {
+      found.push_back(node);
+      continue;
+    }
+    const auto inner = all_nodes(*node->child);
+    found.insert(found.end(), inner.begin(), inner.end());
+  }
+  return found;
 }
 
 Result add_free(Driver& driver, Graph& graph, Pointer address, GraphNode** node) {

@@ -33,8 +33,9 @@ struct GraphMemory {
 
 struct GraphNode {
   NodeType type = NodeType::kEmpty;
-  std::shared_ptr<GraphMemory> memory;  // of an allocation
+  std::shared_ptr<GraphMemory> memory{};  // of an allocation
   Pointer freed = 0;
+  Graph* child = nullptr;  // the node's own copy
 };
 
 struct Graph {
@@ -52,6 +53,12 @@ GraphNode* add_node(Graph& graph, NodeType type);
 Result add_allocation(Driver& driver, Graph& graph, Device& device, std::uint64_t bytes, Pointer* out,
                       GraphNode** node = nullptr);
 Result add_free(Driver& driver, Graph& graph, Pointer address, GraphNode** node = nullptr);
+// A copy of `child` becomes a node. Its memory stays the original's, which the program gives up (drivers
+// since 12.9 call that CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE).
+GraphNode* add_child(Driver& driver, Graph& graph, const Graph& child);
+void destroy_graph(Driver& driver, Graph* graph);
+// Its nodes and those of the graphs in it.
+std::vector<std::shared_ptr<GraphNode>> all_nodes(const Graph& graph);
 // A null graph: a new one.
 Result begin_capture(Driver& driver, Stream& stream, Graph* graph);
 

@@ -20,7 +20,8 @@ struct Module {
   Context* context = nullptr;
   std::uint64_t charged = 0;  // code
   std::vector<std::unique_ptr<Function>> functions;
-  std::vector<std::pair<std::string, Pointer>> globals;
+  std::uint64_t block = 0;  // where its variables are; 0: it has none
+  std::vector<std::string> globals;
 };
 
 // Takes the bytes of the module's code; null: out of memory.
@@ -28,6 +29,10 @@ Module* load_module(Driver& driver, Context& context);
 void unload_module(Driver& driver, Module* module);
 bool is_module(Driver& driver, const Module* module);
 bool is_function(Driver& driver, const Function* function);
+// The address of the variable of this name, which is made when it is asked for and takes a page of the
+// module's bytes; 0: the module is full.
+inline constexpr std::uint64_t kGlobalBytes = 4096;
+Pointer global_of(Driver& driver, Module& module, const std::string& name);
 Function* function_of(Module& module, const std::string& name);
 
 }  // namespace gpupool::fake_cuda

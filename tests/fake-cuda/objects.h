@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -42,12 +43,16 @@ struct Physical {
   std::uint64_t shared = 0;  // number in the state file once it was exported or if it was imported
 };
 
+// A part of an array to which memory is mapped: kind of subresource, and its place.
+using Tile = std::array<std::uint64_t, 4>;
+
 struct Array {
   Context* context = nullptr;
   Array3DDescriptor descriptor{};
   std::uint64_t size = 0;
   std::uint64_t charged = 0;  // 0 also if its memory is to be mapped
   unsigned levels = 1;
+  std::map<Tile, std::shared_ptr<Physical>> tiles;  // what is mapped to it
 };
 
 // What a program holds beside contexts and linear memory. Pointers are the program's handles.

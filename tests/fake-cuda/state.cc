@@ -15,7 +15,7 @@ namespace gpupool::fake_cuda {
 namespace {
 
 constexpr std::uint64_t kStateMagic = 0x6c6c696645617563;
-constexpr std::uint64_t kStateLayout = 1;
+constexpr std::uint64_t kStateLayout = 2;
 
 std::uint64_t own_pid_namespace() {
   struct stat now{};

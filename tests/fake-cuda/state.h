@@ -3,7 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gpupool::fake_cuda {
@@ -45,12 +48,29 @@ struct Shared {
   Holder holders[kMaxHolders];
 };
 
+// A failure that a test asks for: of whoever calls the function of this name next, after `skip` good calls.
+struct Asked {
+  std::atomic<std::uint32_t> left;  // calls that are to fail
+  std::atomic<std::uint32_t> skip;
+  std::atomic<std::int32_t> code;
+  char name[52];
+};
+
+// The last kernel that anybody launched: by which function, and its arguments in their order.
+struct Launch {
+  static constexpr unsigned kArguments = 12;
+  char name[48];
+  std::uint64_t arguments[kArguments];
+};
+
 struct State {
   std::uint64_t magic;
   std::uint64_t layout;
   std::atomic<std::uint32_t> high_slot;
   std::uint64_t next_shared;
   char uuids[kMaxDevices][64];
+  Asked asked;
+  Launch last_launch;
   Shared shared[kMaxShared];
   Slot slots[kMaxSlots];
 };
@@ -97,6 +117,13 @@ class StateFile {
   // One more or less reference of this process. False: nobody holds it.
   bool hold(std::uint64_t id);
   void drop(std::uint64_t id);
+
+  // state_asked.cc: what tests ask of the driver. The next call of `name` after `skip` good ones fails with
+  // `code`; a null name: none.
+  void ask(const char* name, int code, unsigned skip = 0);
+  std::optional<int> asked(std::string_view name);
+  void note_launch(const char* name, std::initializer_list<std::uint64_t> arguments);
+  const Launch& last_launch() const { return state_->last_launch; }
 
   // The UUIDs of all GPUs and MIG devices that were used, by position.
   std::vector<std::string> uuids() const;

@@ -8,7 +8,7 @@ namespace gpupool::fake_cuda {
 Result stub_result(const char* name) {
   Driver& d = driver();
   const std::lock_guard lock(d.mutex);
-  return d.failures().next(name).value_or(Result::kNotSupported);
+  return d.failure(name).value_or(Result::kNotSupported);
 }
 
 }  // namespace gpupool::fake_cuda

@@ -43,6 +43,7 @@ enum class Result : int {
   kStreamCaptureInvalidated = 901,
   kStreamCaptureUnmatched = 903,
   kCapturedEvent = 907,
+  kGraphExecUpdateFailure = 910,
   kUnknown = 999,
 };
 
@@ -154,6 +155,94 @@ struct MemAllocNodeParams {
   std::size_t access_count;
   std::size_t bytes;
   Pointer pointer;
+};
+
+// The parameters of any node, of which an allocation's are known here.
+struct GraphNodeParams {
+  int type;
+  int reserved0[3];
+  union {
+    MemAllocNodeParams allocation;
+    Pointer freed;
+    Graph* child;
+    long long words[29];
+  } of;
+  long long reserved2;
+};
+static_assert(sizeof(GraphNodeParams) == 256);
+
+struct GraphInstantiateParams {
+  std::uint64_t flags;
+  Stream* upload_stream;
+  GraphNode* error_node;
+  int result;
+};
+
+struct GraphUpdateInfo {
+  int result;
+  GraphNode* error_node;
+  GraphNode* error_from_node;
+};
+
+struct ArrayMapInfo {
+  int resource_type;  // 0 array, 1 mipmapped array
+  Array* resource;
+  int subresource_type;
+  unsigned long long subresource[4];
+  int operation;  // 1 map, 2 unmap
+  int handle_type;
+  std::uint64_t handle;
+  std::uint64_t offset;
+  unsigned int device_mask;
+  unsigned int flags;
+  unsigned int reserved[2];
+};
+static_assert(sizeof(ArrayMapInfo) == 96);
+
+// Of cuMemcpy2D and, with the members about depth, of cuMemcpy3D.
+struct Copy2D {
+  std::size_t from_x, from_y;
+  int from_type;
+  const void* from_host;
+  Pointer from_device;
+  Array* from_array;
+  std::size_t from_pitch;
+  std::size_t to_x, to_y;
+  int to_type;
+  void* to_host;
+  Pointer to_device;
+  Array* to_array;
+  std::size_t to_pitch;
+  std::size_t width, height;
+};
+static_assert(sizeof(Copy2D) == 128);
+
+struct Copy3D {
+  std::size_t from_x, from_y, from_z, from_level;
+  int from_type;
+  const void* from_host;
+  Pointer from_device;
+  Array* from_array;
+  void* reserved0;
+  std::size_t from_pitch, from_height;
+  std::size_t to_x, to_y, to_z, to_level;
+  int to_type;
+  void* to_host;
+  Pointer to_device;
+  Array* to_array;
+  void* reserved1;
+  std::size_t to_pitch, to_height;
+  std::size_t width, height, depth;
+};
+static_assert(sizeof(Copy3D) == 200);
+
+struct MultiDeviceLaunch {
+  Function* function;
+  unsigned int grid[3];
+  unsigned int block[3];
+  unsigned int shared_bytes;
+  Stream* stream;
+  void** parameters;
 };
 
 struct IpcHandle {

@@ -9,13 +9,15 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "limiter/cuda/types.h"
 #include "limiter/limits/paths.h"
 #include "limiter/region/layout.h"
+#include "tests/fake-cuda/state.h"
 
 // What programs of these tests share: they find the driver as others do, and look into the region and into
-// the stand-in.
+// the state file of the fake driver.
 namespace gpupool::limiter::test {
 
 inline constexpr std::uint64_t kMib = 1ULL << 20U;
@@ -39,22 +41,34 @@ int cu(const char* name, Args... args) {
   return reinterpret_cast<int (*)(Args...)>(driver_symbol(name))(args...);
 }
 
-// The stand-in itself, which the limiter has loaded for itself alone.
-inline void* standin_symbol(const char* name) {
-  static void* const library = need(dlopen(std::getenv("STANDIN"), RTLD_NOW | RTLD_NOLOAD),
-                                    "the stand-in");  // NOLINT(concurrency-mt-unsafe)
-  return need(dlsym(library, name), name);
+// The file that stands for the GPUs' memory.
+inline fake_cuda::StateFile& machine() {
+  static fake_cuda::StateFile file;
+  if (!file.is_open() && !file.open(fake_cuda::StateFile::default_path(), true)) {
+    std::fprintf(stderr, "no state file\n");
+    std::exit(3);
+  }
+  return file;
 }
 
+// NVML's name for the devices of these tests.
+inline std::string uuid_of(int device) {
+  return "GPU-00000000-0000-0000-0000-00000000000" + std::to_string(device);
+}
+
+// Bytes of a device that all processes hold, managed memory in full.
 inline std::uint64_t truth(int device) {
-  static auto* const bytes = reinterpret_cast<std::uint64_t (*)(int)>(standin_symbol("standin_bytes"));
-  return bytes(device);
+  const int at = machine().device(uuid_of(device), true);
+  std::uint64_t sum = 0;
+  for (const fake_cuda::ProcessBytes& process : machine().processes(static_cast<unsigned>(at))) {
+    for (const std::uint64_t bytes : process.bytes) sum += bytes;
+  }
+  return sum;
 }
 
-// The call after `good` ones.
-inline void fail_next(const char* name, int result, int good = 0) {
-  static auto* const fail = reinterpret_cast<void (*)(const char*, int, int)>(standin_symbol("standin_fail"));
-  fail(name, result, good);
+// The next call of this function after `good` ones; nullptr: none.
+inline void fail_next(const char* name, int result = 0, unsigned good = 0) {
+  machine().ask(name, result, good);
 }
 
 // The region. Its descriptor stays open: the limiter's lock would go with any that this process closes.

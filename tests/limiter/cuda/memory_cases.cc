@@ -43,23 +43,33 @@ std::vector<CUdeviceptr> fill(std::size_t piece) {
   return pointers;
 }
 
+// MiB: CUDA's free and total, by both widths and as the device's total; NVML's free, total and used, by both
+// forms.
 void print_sizes() {
   std::array<std::size_t, 3> sizes{};
   std::array<unsigned, 2> old{};
   cu("cuMemGetInfo_v2", sizes.data(), &sizes[1]);
   cu("cuDeviceTotalMem_v2", &sizes[2], 0);
   cu("cuMemGetInfo", old.data(), &old[1]);
+  expect(sizes[0] == old[0] && sizes[1] == old[1], "the old form of cuMemGetInfo");
   struct {
     std::uint64_t total, free, used;
   } nvml{};
+  struct {
+    unsigned version;
+    std::uint64_t total, reserved, free, used;
+  } nvml2{(2U << 24U) | 40U, 0, 0, 0, 0};
   void* const library = need(dlopen("libnvidia-ml.so.1", RTLD_NOW), "NVML");
   void* handle = nullptr;
   reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"))();
   reinterpret_cast<int (*)(const char*, void**)>(dlsym(library, "nvmlDeviceGetHandleByUUID"))(
-      "GPU-00000000-0000-0000-0000-000000000000", &handle);
+      uuid_of(0).c_str(), &handle);
   reinterpret_cast<int (*)(void*, void*)>(dlsym(library, "nvmlDeviceGetMemoryInfo"))(handle, &nvml);
-  std::printf("%zu %zu %zu %llu %llu\n", sizes[0] / kMib, sizes[1] / kMib, sizes[2] / kMib,
-              Number{nvml.free / kMib}, Number{nvml.total / kMib});
+  reinterpret_cast<int (*)(void*, void*)>(dlsym(library, "nvmlDeviceGetMemoryInfo_v2"))(handle, &nvml2);
+  expect(nvml.total == nvml2.total && nvml.free == nvml2.free && nvml.used == nvml2.used,
+         "NVML's second form");
+  std::printf("%zu %zu %zu %llu %llu %llu\n", sizes[0] / kMib, sizes[1] / kMib, sizes[2] / kMib,
+              Number{nvml.free / kMib}, Number{nvml.total / kMib}, Number{nvml.used / kMib});
 }
 
 void sizes() {
@@ -68,6 +78,22 @@ void sizes() {
   const CUdeviceptr pointer = allocate(100 * kMib);
   print_sizes();
   cu("cuMemFree_v2", pointer);
+  print_sizes();
+}
+
+// Code is loaded where there is no room for it, and counted when it is measured.
+void over() {
+  start_on(0);
+  fill(2 * kMib);
+  for (int i = 0; i < 8; ++i) {
+    CUmodule module = nullptr;
+    expect(cu("cuModuleLoadData", &module, static_cast<const void*>("image")) == 0, "a module");
+  }
+  const timespec second{1, 100'000'000};  // modules are measured once in a second
+  nanosleep(&second, nullptr);
+  expect(allocate(2 * kMib) == 0 && allocate(1) == 0, "no room");
+  expect(ledger(0) == truth(0), "measured");
+  std::printf("%llu\n", Number{ledger(0) / kMib});
   print_sizes();
 }
 
@@ -97,27 +123,34 @@ CUmemGenericAllocationHandle create(std::size_t bytes) {
 void orders() {
   start_on(0);
   const std::uint64_t before = ledger(0);
-  constexpr CUdeviceptr kAt = 1ULL << 45U;
   constexpr std::size_t kBytes = 64 * kMib;
+  CUdeviceptr at = 0;
+  expect(cu("cuMemAddressReserve", &at, kBytes, std::size_t{0}, CUdeviceptr{0}, 0ULL) == 0, "addresses");
   CUmemGenericAllocationHandle again = 0;
   const CUmemGenericAllocationHandle handle = create(kBytes);
-  cu("cuMemMap", kAt, kBytes, std::size_t{0}, handle, 0ULL);
-  expect(cu("cuMemRetainAllocationHandle", &again, reinterpret_cast<void*>(kAt + 4096)) == 0, "retain");
+  cu("cuMemMap", at, kBytes, std::size_t{0}, handle, 0ULL);
+  expect(cu("cuMemRetainAllocationHandle", &again, reinterpret_cast<void*>(at + 4096)) == 0, "retain");
   cu("cuMemRelease", again);
-  cu("cuMemUnmap", kAt, kBytes);
+  cu("cuMemUnmap", at, kBytes);
   expect(ledger(0) == before + kBytes && truth(0) == ledger(0), "before the last release");
   cu("cuMemRelease", handle);
   expect(ledger(0) == before && truth(0) == before, "NCCL");
-  const CUmemGenericAllocationHandle other = create(kBytes);
-  cu("cuMemMap", kAt, kBytes, std::size_t{0}, other, 0ULL);
-  cu("cuMemRelease", other);
-  expect(ledger(0) == before + kBytes && truth(0) == ledger(0), "mapped without a handle");
-  cu("cuMemUnmap", kAt, kBytes);
-  expect(ledger(0) == before && truth(0) == before, "vLLM");
-  CUdeviceptr imported = 0;
-  std::array<char, 64> ipc{};
-  expect(cu("cuIpcOpenMemHandle_v2", &imported, ipc, 1U) == 0 || ledger(0) == before, "imported memory");
-  expect(ledger(0) == before, "imported memory is its exporter's");
+  // vLLM: what sleeps is unmapped and released, and comes back at the same address.
+  for (int nights = 0; nights < 3; ++nights) {
+    const CUmemGenericAllocationHandle other = create(kBytes);
+    cu("cuMemMap", at, kBytes, std::size_t{0}, other, 0ULL);
+    expect(ledger(0) == before + kBytes && truth(0) == ledger(0), "awake");
+    if (nights % 2 == 0) {
+      cu("cuMemUnmap", at, kBytes);
+      expect(ledger(0) == before + kBytes && truth(0) == ledger(0), "a handle without mappings");
+      cu("cuMemRelease", other);
+    } else {
+      cu("cuMemRelease", other);
+      expect(ledger(0) == before + kBytes && truth(0) == ledger(0), "a mapping without handles");
+      cu("cuMemUnmap", at, kBytes);
+    }
+    expect(ledger(0) == before && truth(0) == before, "asleep");
+  }
   std::puts("exact");
 }
 
@@ -230,6 +263,7 @@ int main(int argc, char** argv) {
   using namespace gpupool::limiter::test;
   const std::string which = argc > 1 ? argv[1] : "";
   if (which == "sizes") sizes();
+  if (which == "over") over();
   if (which == "small") small();
   if (which == "orders") orders();
   if (which == "forks") forks(argv);

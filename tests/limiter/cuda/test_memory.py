@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """M7, M8, C7 and, for memory, E1: what programs get of a slice, what they are told of it, and what they cannot pass."""
 
-import json
 import unittest
 
-from tests.kit.paths import build_folder
 from tests.limiter.container import Container, test_program
-from tests.limiter.cuda.cuda_case import CONTEXT, STANDIN, UUIDS, CudaCase, limits_file
+from tests.limiter.cuda.cuda_case import CONTEXT, DRIVER, MEMORY, UUIDS, WITH_NVML, CudaCase, limits_file
 
 LIMIT = 512
-PHYSICAL = 4096
 BAD_LIMITS, UNKNOWN_DEVICE, UNMEASURED = 1 << 1, 1 << 4, 1 << 5
 
 
@@ -18,16 +15,20 @@ class Memory(CudaCase):
         output = self.output_of(container or self.container(LIMIT, None), "memory-cases", *arguments, **env)
         return [line.split() for line in output.splitlines()]
 
+    def numbers(self, *arguments: str, **env: str) -> list[list[int]]:
+        return [[int(word) for word in row] for row in self.case(*arguments, **env)]
+
     def test_sizes(self) -> None:
         """M8: total is the limit, free what is left of it, and NVML says the same."""
-        world = self.folder / "world.json"
-        world.write_text(json.dumps({"node": "n", "gpus": [
-            {"uuid": uuid, "model": "Test", "memoryMiB": PHYSICAL, "computeCapability": "9.0"} for uuid in UUIDS]}),
-            encoding="utf-8")
-        rows = self.case("sizes", GPUPOOL_FAKE_NVML=str(world), LD_LIBRARY_PATH=f"{STANDIN}:{build_folder() / 'lib'}")
         left = LIMIT - CONTEXT
-        self.assertEqual([[int(word) for word in row] for row in rows],
-                         [[free, LIMIT, LIMIT, free, LIMIT] for free in (left, left - 100, left)])
+        expected = [[free, LIMIT, LIMIT, free, LIMIT, LIMIT - free] for free in (left, left - 100, left)]
+        self.assertEqual(self.numbers("sizes", LD_LIBRARY_PATH=WITH_NVML), expected)
+
+    def test_sizes_over_the_limit(self) -> None:
+        """M8: 8 modules more than there is room for: nothing is free, and free is not beyond 0."""
+        region, sizes = self.numbers("over", LD_LIBRARY_PATH=WITH_NVML)
+        self.assertEqual(region, [LIMIT + 16])
+        self.assertEqual(sizes, [0, LIMIT, LIMIT, 0, LIMIT, LIMIT])
 
     def test_small_allocations_fill_their_block(self) -> None:
         """2 MiB of 1 KiB each, less the first."""
@@ -46,17 +47,17 @@ class Memory(CudaCase):
         self.assertEqual((int(filled), int(region), more), (LIMIT - 3 * CONTEXT, LIMIT, "more"))
 
     def test_other_devices_are_not_limited(self) -> None:
-        self.assertEqual(self.case("fill", container=self.container(None, LIMIT)), [[str(PHYSICAL - CONTEXT)]])
+        self.assertEqual(self.case("fill", container=self.container(None, LIMIT)), [[str(MEMORY - CONTEXT)]])
 
     def test_environment_and_preload_variables_change_nothing(self) -> None:
         """E1: the file wins, whatever the environment is or is not."""
         container = self.container(LIMIT, None)
-        container.library_folders = (STANDIN,)
+        container.library_folders = (DRIVER,)
         filled = f"{LIMIT - CONTEXT}\n"
         self.assertEqual(self.output_of(container, "memory-cases", "fill", CUDA_DEVICE_MEMORY_LIMIT_0="100g",
                                         CUDA_REDIRECT="/tmp/x", LD_PRELOAD=""), filled)
         output = container.output(test_program("use-slice"), "--", "/usr/bin/env", "-i",
-                                  f"STANDIN={STANDIN}/libcuda.so.1", test_program("memory-cases"), "fill")
+                                  f"GPUPOOL_FAKE_NVML={self.world}", test_program("memory-cases"), "fill")
         self.assertEqual(output, filled)
 
     def state(self, content: str, region: bool = True) -> list[list[str]]:
@@ -71,6 +72,9 @@ class Memory(CudaCase):
         said = self.state(limits_file(LIMIT, None))
         self.assertEqual(said[0], ["context", "granted"])
         self.assertEqual(int(said[1][0]), UNMEASURED, "no NVML: contexts are estimates")
+        said = [line.split() for line in self.output_of(self.container(LIMIT, None), "memory-cases", "state",
+                                                        LD_LIBRARY_PATH=WITH_NVML).splitlines()]
+        self.assertEqual(said, [["context", "granted"], ["0"]], "everything is enforced and measured")
         said = self.state("nonsense\n")
         self.assertEqual(said[0], ["none", "refused"])
         self.assertTrue(int(said[1][0]) & BAD_LIMITS)

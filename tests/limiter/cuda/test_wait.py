@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """M12: the wait mode, between containers that share one GPU which has less than their slices together."""
 
+import os
 import struct
 import subprocess
 import time
@@ -26,10 +27,9 @@ class Holder:
         self.folder.mkdir()
         container = Container(files={"/etc/gpupool/limits": limits_file(500, None, wait=wait)}, run_folder=str(self.folder))
         program = [test_program("use-slice"), "--", test_program("memory-cases"), "ask", str(hold), str(more)]
-        env = {**case.env, "STANDIN_SHARED": str(case.folder / "gpu"), "STANDIN_MIB": str(PHYSICAL)}
         # pylint: disable-next=consider-using-with
         self.process = subprocess.Popen(container.command(program), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        env=env)
+                                        env={**os.environ, **case.env})
         case.addCleanup(self.end)
 
     @property
@@ -70,6 +70,7 @@ class Holder:
 
 class Wait(CudaCase):
     def holders(self, *sizes: tuple[int, int], wait: int = WAIT) -> list[Holder]:
+        self.machine(PHYSICAL)
         found = [Holder(self, number, hold, more, wait) for number, (hold, more) in enumerate(sizes)]
         for holder in found:
             self.assertEqual(holder.hear(), ["holds"])
