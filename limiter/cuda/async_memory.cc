@@ -5,6 +5,7 @@
 #include "limiter/cuda/charge.h"
 #include "limiter/cuda/context_charge.h"
 #include "limiter/cuda/driver_calls.h"
+#include "limiter/cuda/graph_need.h"
 #include "limiter/cuda/pool_charge.h"
 #include "limiter/cuda/session.h"
 #include "limiter/cuda/stream_device.h"
@@ -41,6 +42,10 @@ void undo(const PoolRequest& request, CUmemoryPool pool, CUdeviceptr pointer, CU
     leaving.done();
     REAL(cuMemPoolTrimTo)(pool, request.had());
     freed_to_pool(request.number());
+    if (session.ledger().used(request.position()) > session.ledger().limit(request.position())) {
+      REAL(cuMemPoolTrimTo)(pool, 0);  // its pieces did not allow for that size
+      settle_pool(request.number());
+    }
   }
 }
 
@@ -87,6 +92,7 @@ CUresult free_async(CUdeviceptr pointer, CUstream stream, bool own_default, Call
   const CUresult result = call();
   if (result == kSuccess) {
     leaving.done();
+    graph_memory_freed(pointer);
     if (leaving.allocation().pool != 0) {
       freed_to_pool(leaving.allocation().pool);
     }

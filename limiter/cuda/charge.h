@@ -49,8 +49,12 @@ class Reserved {
   Reserved(const Reserved&) = delete;
   Reserved& operator=(const Reserved&) = delete;
 
-  // False: the container has no room for it. 0 bytes always go. Where nothing is charged it does nothing.
-  bool reserve(unsigned position, std::uint64_t bytes);
+  // False: the container has no room for it, or, with 0 bytes, is above its limit already. The region counts
+  // a refusal, unless the caller only tries. Where nothing is charged it does nothing.
+  bool reserve(unsigned position, std::uint64_t bytes) {
+    return try_reserve(position, bytes) || refused(position);
+  }
+  bool try_reserve(unsigned position, std::uint64_t bytes);
   void commit(Class kind, std::uint64_t actual) {
     if (open_) {
       session.ledger().commit(position_, kind, bytes_, actual);
@@ -82,6 +86,10 @@ class Reserved {
   std::uint64_t bytes() const { return bytes_; }
 
  private:
+  static bool refused(unsigned position) {
+    session.ledger().count_refusal(position);
+    return false;
+  }
   void close() {
     open_ = false;
     if (!aside_) {

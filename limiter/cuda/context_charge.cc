@@ -239,6 +239,12 @@ void contexts_changed(unsigned position) {
   }
 }
 
+void measure_if_changed(unsigned position) {
+  if (is_device(position) && measured_devices[position].due.load(std::memory_order_relaxed)) {
+    measure_contexts(position);
+  }
+}
+
 void measure_if_due() {
   if (devices_due.load(std::memory_order_relaxed) == 0) {
     return;

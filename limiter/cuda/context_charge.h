@@ -30,6 +30,8 @@ void context_shrank(unsigned position, std::uint64_t bytes);
 // measure_if_due().
 void contexts_changed(unsigned position);
 void measure_if_due();
+// The same at once: a request does not fit, and what is charged may be too much.
+void measure_if_changed(unsigned position);
 // Measures now, whenever the last time was.
 void measure_contexts(unsigned position);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuCtxSetLimit: stacks of all threads of the device, and heaps, are allocated at once.
+#include "limiter/cuda/allocations.h"
 #include "limiter/cuda/charge.h"
 #include "limiter/cuda/context_charge.h"
 #include "limiter/cuda/driver_calls.h"
@@ -12,7 +13,7 @@ namespace {
 // Bytes of device memory for a value of the limit; 0 for limits that take none.
 std::uint64_t bytes_of_limit(Enum limit, std::uint64_t value, CUdevice device) {
   if (limit == kLimitPrintfFifo || limit == kLimitMallocHeap) {
-    return value;
+    return round_to_blocks(value);
   }
   int processors = 0;
   int threads = 0;
@@ -25,7 +26,7 @@ std::uint64_t bytes_of_limit(Enum limit, std::uint64_t value, CUdevice device) {
   return __builtin_mul_overflow(static_cast<std::uint64_t>(processors) * static_cast<std::uint64_t>(threads),
                                 value, &bytes)
              ? ~0ULL
-             : bytes;
+             : round_to_blocks(bytes);
 }
 
 }  // namespace

@@ -51,5 +51,6 @@ GPUPOOL_DRIVER_CALL(cuGraphNodeGetType, (CUgraphNode node, Enum* type), (node, t
 GPUPOOL_DRIVER_CALL(cuGraphChildGraphNodeGetGraph, (CUgraphNode node, CUgraph* graph), (node, graph))
 GPUPOOL_DRIVER_CALL(cuGraphMemAllocNodeGetParams, (CUgraphNode node, MemAllocNodeParams* params),
                     (node, params))
+GPUPOOL_DRIVER_CALL(cuGraphMemFreeNodeGetParams, (CUgraphNode node, CUdeviceptr* pointer), (node, pointer))
 
 }  // namespace gpupool::limiter::driver

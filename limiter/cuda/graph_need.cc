@@ -3,10 +3,12 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstddef>
 
 #include "limiter/cuda/allocations.h"
 #include "limiter/cuda/driver_calls.h"
+#include "limiter/cuda/table.h"
 
 namespace gpupool::limiter {
 
@@ -49,44 +51,128 @@ class NodeList {
   std::size_t count_ = 0;
 };
 
-void add_node(GraphNeed& need, CUgraphNode node) {
-  MemAllocNodeParams params{};
-  if (driver::cuGraphMemAllocNodeGetParams(node, &params) != kSuccess ||
-      params.pool_props.location.type != kLocationDevice) {
-    return;
+void add_allocation(GraphNeed& need, const MemAllocNodeParams& params) {
+  const CUdevice device = params.pool_props.location.id;
+  unsigned at = 0;
+  while (at < need.count && need.of[at].device != device) {
+    ++at;
   }
-  if (need.bytes == 0) {
-    need.device = params.pool_props.location.id;
+  if (at == kMaxDevices) {
+    return;  // the limits know of no more
   }
-  if (__builtin_add_overflow(need.bytes, round_to_blocks(params.bytesize), &need.bytes)) {
-    need.bytes = ~0ULL;
+  if (at == need.count) {
+    need.of[need.count++] = {device, 0};
+  }
+  std::uint64_t& bytes = need.of[at].bytes;
+  if (__builtin_add_overflow(bytes, round_to_blocks(params.bytesize), &bytes)) {
+    bytes = ~0ULL;
   }
 }
 
-// As deep as kDeepest, which the driver's own rules do not reach.
-void add_graph(GraphNeed& need, CUgraph graph, int depth) {  // NOLINT(misc-no-recursion)
+// Calls allocated(params) and freed(pointer) for nodes of a graph and of graphs in it, as deep as kDeepest,
+// which the driver's own rules do not reach.
+template <typename Allocated, typename Freed>
+void each_memory_node(CUgraph graph, int depth, Allocated allocated,
+                      Freed freed) {  // NOLINT(misc-no-recursion)
   const NodeList nodes(graph);
   for (const CUgraphNode node : nodes) {
     Enum type = 0;
-    CUgraph child = nullptr;
     if (driver::cuGraphNodeGetType(node, &type) != kSuccess) {
       continue;
     }
-    if (type == kNodeMemAlloc) {
-      add_node(need, node);
+    MemAllocNodeParams params{};
+    CUdeviceptr pointer = 0;
+    CUgraph child = nullptr;
+    if (type == kNodeMemAlloc && driver::cuGraphMemAllocNodeGetParams(node, &params) == kSuccess &&
+        params.pool_props.location.type == kLocationDevice) {
+      allocated(params);
+    } else if (type == kNodeMemFree && driver::cuGraphMemFreeNodeGetParams(node, &pointer) == kSuccess) {
+      freed(pointer);
     } else if (type == kNodeChildGraph && depth < kDeepest &&
                driver::cuGraphChildGraphNodeGetGraph(node, &child) == kSuccess) {
-      add_graph(need, child, depth + 1);
+      each_memory_node(child, depth + 1, allocated, freed);
     }
   }
 }
+
+struct GraphPointer {
+  CUgraphExec exec;
+  std::uint64_t bytes;
+  CUdevice device;
+  bool freed_inside;  // by the graph itself
+  bool left;          // allocated by a launch, and not freed
+};
+
+constinit Table<GraphPointer> graph_pointers;
+constinit std::atomic<std::uint64_t> graphs_with_memory{0};
 
 }  // namespace
 
 GraphNeed need_of_graph(CUgraph graph) {
-  GraphNeed need{0, 0};
-  add_graph(need, graph, 0);
+  GraphNeed need{};
+  unsigned allocations = 0;
+  unsigned frees = 0;
+  each_memory_node(
+      graph, 0,
+      [&](const MemAllocNodeParams& params) {
+        ++allocations;
+        add_allocation(need, params);
+      },
+      [&](CUdeviceptr) { ++frees; });
+  need.keeps = allocations > frees;
   return need;
+}
+
+void graph_became(CUgraph graph, CUgraphExec exec) {
+  graphs_with_memory.fetch_add(1, std::memory_order_relaxed);
+  each_memory_node(
+      graph, 0,
+      [exec](const MemAllocNodeParams& params) {
+        graph_pointers.put(params.dptr, GraphPointer{exec, round_to_blocks(params.bytesize),
+                                                     params.pool_props.location.id, false, false});
+      },
+      [](CUdeviceptr) {});
+  each_memory_node(
+      graph, 0, [](const MemAllocNodeParams&) {},
+      [exec](CUdeviceptr pointer) {
+        graph_pointers.change(pointer, false, [exec](GraphPointer& known) {
+          known.freed_inside = known.freed_inside || known.exec == exec;
+          return true;
+        });
+      });
+}
+
+void graph_launched(CUgraphExec exec) {
+  graph_pointers.take_all([exec](std::uint64_t, GraphPointer& known) {
+    known.left = known.left || (known.exec == exec && !known.freed_inside);
+    return false;
+  });
+}
+
+void graph_gone(CUgraphExec exec) {
+  graph_pointers.take_all([exec](std::uint64_t, const GraphPointer& known) { return known.exec == exec; });
+}
+
+void graph_memory_freed(CUdeviceptr pointer) {
+  if (graphs_with_memory.load(std::memory_order_relaxed) != 0) {
+    graph_pointers.change(pointer, false, [](GraphPointer& known) {
+      known.left = false;
+      return true;
+    });
+  }
+}
+
+std::uint64_t left_by_graph(CUgraphExec exec, CUdevice device) {
+  std::uint64_t bytes = 0;
+  graph_pointers.each([&](std::uint64_t, const GraphPointer& known) {
+    bytes += known.exec == exec && known.device == device && known.left ? known.bytes : 0;
+  });
+  return bytes;
+}
+
+void forget_graph_memory_after_fork() {
+  graph_pointers.forget_after_fork();
+  graphs_with_memory.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace gpupool::limiter

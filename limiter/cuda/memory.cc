@@ -8,6 +8,7 @@
 #include "limiter/cuda/charge.h"
 #include "limiter/cuda/context_charge.h"
 #include "limiter/cuda/driver_calls.h"
+#include "limiter/cuda/graph_need.h"
 #include "limiter/cuda/pool_charge.h"
 #include "limiter/cuda/session.h"
 
@@ -29,11 +30,6 @@ struct SmallInside {
 };
 
 constexpr int kShareTries = 1000;
-
-bool has_room(unsigned position, std::uint64_t bytes) {
-  const std::uint64_t limit = session.ledger().limit(position);
-  return bytes <= limit && session.ledger().used(position) <= limit - bytes;
-}
 
 // There is no room for one more block, but there may be in one that is charged. Where a small allocation lies
 // says only the driver, so it is asked, and what lies in a new block is freed again.
@@ -82,12 +78,12 @@ CUresult allocate_linear(std::uint64_t bytes, CUdeviceptr& pointer, Call call, A
   const SmallInside inside;
   const bool may_share = bytes != 0 && bytes <= kBlock / 2 && position != kUncharged &&
                          (shares_blocks(position) || small_inside.load(std::memory_order_seq_cst) > 1);
-  if (may_share && !has_room(position, kBlock)) {
+  Reserved reserved;
+  if (may_share && !reserved.try_reserve(position, kBlock)) {
     return allocate_in_known_block(position, pointer, call, actual);
   }
-  Reserved reserved;
-  if (!reserved.reserve(position, round_to_blocks(bytes))) {
-    return may_share ? allocate_in_known_block(position, pointer, call, actual) : kOutOfMemory;
+  if (!may_share && !reserved.reserve(position, round_to_blocks(bytes))) {
+    return kOutOfMemory;
   }
   const CUresult result = call_patiently(position, bytes, call);
   if (result == kSuccess) {
@@ -103,6 +99,7 @@ CUresult free_linear(CUdeviceptr pointer, Call call) {
   const CUresult result = call();
   if (result == kSuccess) {
     leaving.done();
+    graph_memory_freed(pointer);
     if (leaving.allocation().pool != 0) {
       freed_to_pool(leaving.allocation().pool);
     }

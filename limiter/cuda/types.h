@@ -169,6 +169,7 @@ inline constexpr Enum kGraphUsedCurrent = 0;      // CU_GRAPH_MEM_ATTR_USED_MEM_
 inline constexpr Enum kGraphReservedCurrent = 2;  // CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT
 inline constexpr Enum kNodeChildGraph = 4;
 inline constexpr Enum kNodeMemAlloc = 10;
+inline constexpr Enum kNodeMemFree = 11;
 inline constexpr Enum kCaptureNone = 0;
 
 inline constexpr Enum kLimitStackSize = 0;

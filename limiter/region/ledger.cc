@@ -115,41 +115,45 @@ bool Ledger::slot_is_ours() {
   return false;
 }
 
-Reservation Ledger::refuse(unsigned device, std::uint32_t why) {
+Reservation Ledger::refuse(std::uint32_t why) {
   if (why != 0) note(static_cast<State>(why));
-  count_refusal(device);
   return Reservation::kRefused;
 }
 
 Reservation Ledger::reserve(unsigned device, std::uint64_t bytes) {
+  const Reservation result = try_reserve(device, bytes);
+  if (result == Reservation::kRefused) count_refusal(device);
+  return result;
+}
+
+Reservation Ledger::try_reserve(unsigned device, std::uint64_t bytes) {
   if (mode_ == Mode::kOff) return Reservation::kUnlimited;
-  if (mode_ == Mode::kDetached || limits_.source == Limits::Source::kBad) return refuse(device);
+  if (mode_ == Mode::kDetached || limits_.source == Limits::Source::kBad) return refuse();
   if (device >= limits_.count) {
     // The environment names the devices that have limits; a file names all.
     if (limits_.source != Limits::Source::kFile) return Reservation::kUnlimited;
-    return refuse(device, kUnknownDevice);
+    return refuse(kUnknownDevice);
   }
-  if (mode_ == Mode::kClosed)
-    return limits_.devices[device].limited ? refuse(device) : Reservation::kUnlimited;
+  if (mode_ == Mode::kClosed) return limits_.devices[device].limited ? refuse() : Reservation::kUnlimited;
   return reserve_attached(device, bytes);
 }
 
 Reservation Ledger::reserve_attached(unsigned device, std::uint64_t bytes) {
   const bool limited = limits_.devices[device].limited;
   const HeldLock slow(slow_, kLockTimeout);
-  if (!slow.held()) return limited ? refuse(device, kLockLost) : Reservation::kUnlimited;
-  if (!slot_is_ours()) return limited ? refuse(device) : Reservation::kUnlimited;
+  if (!slow.held()) return limited ? refuse(kLockLost) : Reservation::kUnlimited;
+  if (!slot_is_ours()) return limited ? refuse() : Reservation::kUnlimited;
   if (!limited) {
     const HeldLock held(mutex_);
     use_[device].total = add_up(use_[device].total, bytes);
     publish(device);
     return Reservation::kUnlimited;
   }
-  if (!lock_region(kLockTimeout)) return refuse(device, kLockLost);
+  if (!lock_region(kLockTimeout)) return refuse(kLockLost);
   const bool granted = add_if_it_fits(device, bytes);
   unlock_region();
   GPUPOOL_KILL_POINT("reserve.unlocked");
-  return granted ? Reservation::kGranted : refuse(device);
+  return granted ? Reservation::kGranted : refuse();
 }
 
 bool Ledger::lock_region(std::uint64_t timeout_ns) {

@@ -45,6 +45,8 @@ class Ledger {
   // processes' slots are cleared and the sum is made again. Waits up to 10 s for a stopped process that has
   // the lock, then refuses.
   Reservation reserve(unsigned device, std::uint64_t bytes);
+  // The same without counting a refusal: the caller has another way.
+  Reservation try_reserve(unsigned device, std::uint64_t bytes);
   // The driver call went well: `actual` bytes, more or less than `reserved`, are used.
   void commit(unsigned device, Class what, std::uint64_t reserved, std::uint64_t actual);
   // The driver call failed.
@@ -75,7 +77,7 @@ class Ledger {
   void note(State state);
   // The region's state and this process's.
   std::uint32_t state() const;
-  // A refusal that was decided elsewhere; reserve() counts its own.
+  // A refusal that reserve() did not count.
   void count_refusal(unsigned device);
   // The program asked for a function that the limiter does not know. At most 47 bytes of the name are kept.
   void unknown_name(const char* name);
@@ -104,7 +106,7 @@ class Ledger {
   bool take_slot();
   bool slot_is_ours();
   bool keep_descriptor();
-  Reservation refuse(unsigned device, std::uint32_t why = 0);
+  Reservation refuse(std::uint32_t why = 0);
   Reservation reserve_attached(unsigned device, std::uint64_t bytes);
   bool add_if_it_fits(unsigned device, std::uint64_t bytes);
   bool has_room(unsigned device, std::uint64_t bytes, std::uint64_t& sum) const;

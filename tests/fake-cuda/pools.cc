@@ -37,6 +37,13 @@ bool grow(Driver& driver, Pool& pool, std::uint64_t size) {
   return true;
 }
 
+// What a destroyed pool holds is given back with its last allocation, as NVIDIA's documentation says.
+void end_if_unused(Driver& driver, Pool& pool) {
+  if (pool.used != 0) return;
+  trim_pool(driver, pool, 0);
+  delete &pool;
+}
+
 }  // namespace
 
 Pool* make_pool(Driver& driver, Device& device) {
@@ -60,8 +67,7 @@ void destroy_pool(Driver& driver, Pool& pool) {
   driver.objects().pools.erase(&pool);
   if (pool.device->current_pool == &pool) pool.device->current_pool = nullptr;
   pool.destroyed = true;
-  trim_pool(driver, pool, 0);
-  if (pool.used == 0) delete &pool;
+  end_if_unused(driver, pool);
 }
 
 Result allocate_from_pool(Driver& driver, Pool& pool, std::uint64_t bytes, Pointer* out) {
@@ -96,9 +102,7 @@ Result free_to_pool(Driver& driver, Pointer address) {
   pool.used -= taken->second;
   chunk->second.taken.erase(taken);
   driver.memory().remove(address);
-  if (!pool.destroyed) return Result::kSuccess;
-  trim_pool(driver, pool, 0);
-  if (pool.used == 0) delete &pool;
+  if (pool.destroyed) end_if_unused(driver, pool);
   return Result::kSuccess;
 }
 
