@@ -8,11 +8,12 @@ namespace gpupool::limiter {
 
 namespace {
 
+// Code of a library is in several contexts, and a module is not always of the current one.
 CUresult code_changed(CUresult result) {
-  CUdevice device = 0;
-  unsigned position = kUncharged;
-  if (result == kSuccess && session.limits_anything() && session.current(device, position) == kSuccess) {
-    contexts_changed(position);
+  if (result == kSuccess && session.limits_anything()) {
+    for (unsigned position = 0; position < kMaxDevices; ++position) {
+      contexts_changed(position);
+    }
   }
   return result;
 }

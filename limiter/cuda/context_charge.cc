@@ -114,6 +114,7 @@ std::uint64_t expected_context(unsigned position) {
   if (!is_device(position)) {
     return 0;
   }
+  measure_if_changed(position);  // so that what the new one takes is told from code that is loaded already
   const std::uint64_t learnt = measured_devices[position].learnt.load(std::memory_order_relaxed);
   return learnt != 0 ? learnt : session.ledger().limits().context_bytes;
 }

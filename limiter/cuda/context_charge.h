@@ -12,7 +12,7 @@ namespace gpupool::limiter {
 // it is charged for otherwise. Where NVML does not say it (State kUnmeasured) each context is charged by the
 // estimate of the limits file.
 
-// What a new context is expected to take.
+// What a new context is expected to take. Called before it is made.
 std::uint64_t expected_context(unsigned position);
 // The driver made a context within `reserved`, or took up one that is active already (nothing reserved).
 void context_made(CUcontext context, CUdevice device, Reserved& reserved);
