@@ -18,7 +18,10 @@ CUresult create_array(Array* array, const Array3dDescriptor& descriptor, unsigne
   CUdevice device = 0;
   unsigned position = kUncharged;
   const CUresult found = session.current(device, position);
-  if (found != kSuccess || position == kUncharged) {
+  if (found != kSuccess) {
+    return found;
+  }
+  if (position == kUncharged) {
     return call();
   }
   const std::uint64_t bytes = array_bytes(descriptor, levels, device);

@@ -52,13 +52,23 @@ void undo(const PoolRequest& request, CUmemoryPool pool, CUdeviceptr pointer, CU
 template <typename Call>
 CUresult allocate(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool pool, CUstream stream,
                   bool own_default, Call call) {
-  if (pointer == nullptr || !session.limits_anything() || is_captured(stream, own_default)) {
+  if (pointer == nullptr || !session.limits_anything()) {
     return call();
   }
   CUdevice device = 0;
-  if (device_of_stream(stream, device) != kSuccess ||
-      (pool == nullptr && driver::cuDeviceGetMemPool(&pool, device) != kSuccess)) {
+  bool captured = false;
+  CUresult found = is_captured(stream, own_default, captured);
+  if (found == kSuccess && captured) {
     return call();
+  }
+  if (found == kSuccess) {
+    found = device_of_stream(stream, device);
+  }
+  if (found == kSuccess && pool == nullptr) {
+    found = driver::cuDeviceGetMemPool(&pool, device);
+  }
+  if (found != kSuccess) {
+    return found;
   }
   measure_if_due();
   const std::uint64_t number = number_of(pool, device);
@@ -85,7 +95,8 @@ CUresult allocate(CUdeviceptr* pointer, std::size_t bytes, CUmemoryPool pool, CU
 
 template <typename Call>
 CUresult free_async(CUdeviceptr pointer, CUstream stream, bool own_default, Call call) {
-  if (!session.limits_anything() || is_captured(stream, own_default)) {
+  bool captured = false;
+  if (!session.limits_anything() || (is_captured(stream, own_default, captured) == kSuccess && captured)) {
     return call();
   }
   Leaving leaving(Kept::kPointer, pointer);

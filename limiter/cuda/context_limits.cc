@@ -10,23 +10,25 @@ namespace gpupool::limiter {
 
 namespace {
 
-// Bytes of device memory for a value of the limit; 0 for limits that take none.
-std::uint64_t bytes_of_limit(Enum limit, std::uint64_t value, CUdevice device) {
-  if (limit == kLimitPrintfFifo || limit == kLimitMallocHeap) {
-    return round_to_blocks(value);
+// How many bytes of the device one of the limit's value takes; 0: none.
+CUresult find_scale(Enum limit, CUdevice device, std::uint64_t& scale) {
+  scale = limit == kLimitPrintfFifo || limit == kLimitMallocHeap ? 1 : 0;
+  if (limit != kLimitStackSize) {
+    return kSuccess;
   }
   int processors = 0;
   int threads = 0;
-  if (limit != kLimitStackSize ||
-      driver::cuDeviceGetAttribute(&processors, kAttributeMultiprocessors, device) != kSuccess ||
-      driver::cuDeviceGetAttribute(&threads, kAttributeThreadsPerMultiprocessor, device) != kSuccess) {
-    return 0;
+  CUresult result = driver::cuDeviceGetAttribute(&processors, kAttributeMultiprocessors, device);
+  if (result == kSuccess) {
+    result = driver::cuDeviceGetAttribute(&threads, kAttributeThreadsPerMultiprocessor, device);
   }
+  scale = static_cast<std::uint64_t>(processors) * static_cast<std::uint64_t>(threads);
+  return result;
+}
+
+std::uint64_t scaled(std::uint64_t scale, std::uint64_t value) {
   std::uint64_t bytes = 0;
-  return __builtin_mul_overflow(static_cast<std::uint64_t>(processors) * static_cast<std::uint64_t>(threads),
-                                value, &bytes)
-             ? ~0ULL
-             : round_to_blocks(bytes);
+  return __builtin_mul_overflow(scale, value, &bytes) ? ~0ULL : round_to_blocks(bytes);
 }
 
 }  // namespace
@@ -36,23 +38,35 @@ CUresult cuCtxSetLimit(Enum limit, std::size_t value) {
   CUdevice device = 0;
   unsigned position = kUncharged;
   std::size_t before = 0;
-  if (!session.limits_anything() || session.current(device, position) != kSuccess || position == kUncharged ||
-      driver::cuCtxGetLimit(&before, limit) != kSuccess) {
+  if (!session.limits_anything()) {
     return call();
   }
-  const std::uint64_t had = bytes_of_limit(limit, before, device);
-  const std::uint64_t wanted = bytes_of_limit(limit, value, device);
+  CUresult found = session.current(device, position);
+  if (found == kSuccess && position == kUncharged) {
+    return call();
+  }
+  std::uint64_t scale = 0;
+  found = found == kSuccess ? driver::cuCtxGetLimit(&before, limit) : found;
+  found = found == kSuccess ? find_scale(limit, device, scale) : found;
+  if (found != kSuccess) {
+    return found;
+  }
+  const std::uint64_t had = scaled(scale, before);
+  const std::uint64_t wanted = scaled(scale, value);
   Reserved reserved;
   if (wanted > had && !reserved.reserve(position, wanted - had)) {
     return kOutOfMemory;
   }
   const CUresult result = call_patiently(position, reserved.bytes(), call);
-  std::size_t after = 0;
-  if (result != kSuccess || driver::cuCtxGetLimit(&after, limit) != kSuccess) {
+  if (result != kSuccess) {
     return result;
   }
   // The driver rounds the value, or takes another.
-  const std::uint64_t has = bytes_of_limit(limit, after, device);
+  std::size_t after = 0;
+  if (driver::cuCtxGetLimit(&after, limit) != kSuccess) {
+    after = value;
+  }
+  const std::uint64_t has = scaled(scale, after);
   if (has > had) {
     context_grew(position, reserved, has - had);
   } else if (has < had) {

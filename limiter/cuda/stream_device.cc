@@ -21,11 +21,12 @@ CUresult device_of_stream(CUstream stream, CUdevice& device) {
   return result;
 }
 
-bool is_captured(CUstream stream, bool own_default) {
+CUresult is_captured(CUstream stream, bool own_default, bool& captured) {
   Enum status = kCaptureNone;
   const CUresult result = own_default ? driver::cuStreamIsCapturing_ptsz(stream, &status)
                                       : driver::cuStreamIsCapturing(stream, &status);
-  return result != kNotFound && (result != kSuccess || status != kCaptureNone);
+  captured = result == kSuccess && status != kCaptureNone;
+  return result == kNotFound ? kSuccess : result;
 }
 
 }  // namespace gpupool::limiter

@@ -122,6 +122,9 @@ class StateFile {
   // `code`; a null name: none.
   void ask(const char* name, int code, unsigned skip = 0);
   std::optional<int> asked(std::string_view name);
+  bool is_asked() const {
+    return state_->asked.left.load(std::memory_order_acquire) != 0;
+  }  // not happened yet
   void note_launch(const char* name, std::initializer_list<std::uint64_t> arguments);
   const Launch& last_launch() const { return state_->last_launch; }
 
