@@ -73,7 +73,7 @@ void enter(Kept what, std::uint64_t key, const Allocation& allocation) {
   }
 }
 
-void enter_sharing(CUdeviceptr pointer, std::uint64_t bytes, unsigned position, CUcontext context) {
+void enter_sharing(CUdeviceptr pointer, std::uint64_t bytes, unsigned position, std::uint64_t context) {
   const Charged charged{0, position, Class::kMemory};
   count_sharing(charged, 1);
   enter(Kept::kPointer, pointer, Allocation{charged, context, bytes, 0});
@@ -82,7 +82,7 @@ void enter_sharing(CUdeviceptr pointer, std::uint64_t bytes, unsigned position, 
 }  // namespace
 
 void keep(Kept what, std::uint64_t key, Reserved& reserved, Class kind, std::uint64_t bytes,
-          CUcontext context) {
+          std::uint64_t context) {
   if (reserved.position() == kUncharged) {
     return;
   }
@@ -90,7 +90,7 @@ void keep(Kept what, std::uint64_t key, Reserved& reserved, Class kind, std::uin
   reserved.commit(kind, bytes);
 }
 
-void keep_in_blocks(CUdeviceptr pointer, std::uint64_t bytes, Reserved& reserved, CUcontext context) {
+void keep_in_blocks(CUdeviceptr pointer, std::uint64_t bytes, Reserved& reserved, std::uint64_t context) {
   if (bytes == 0 || (bytes > kBlock / 2 && pointer % kBlock == 0)) {
     keep(Kept::kPointer, pointer, reserved, Class::kMemory, round_to_blocks(bytes), context);
     return;
@@ -107,7 +107,8 @@ bool shares_blocks(unsigned position) {
   return position < kMaxDevices && sharing_blocks[position].load(std::memory_order_relaxed) != 0;
 }
 
-bool keep_in_known_block(CUdeviceptr pointer, std::uint64_t bytes, Reserved& reserved, CUcontext context) {
+bool keep_in_known_block(CUdeviceptr pointer, std::uint64_t bytes, Reserved& reserved,
+                         std::uint64_t context) {
   if (bytes == 0 || first_block(pointer) != last_block(pointer, bytes)) {
     return false;
   }
@@ -123,7 +124,7 @@ bool keep_in_known_block(CUdeviceptr pointer, std::uint64_t bytes, Reserved& res
 }
 
 void keep_of_pool(CUdeviceptr pointer, std::uint64_t pool) {
-  enter(Kept::kPointer, pointer, Allocation{{0, kUncharged, Class::kPool}, nullptr, 0, pool});
+  enter(Kept::kPointer, pointer, Allocation{{0, kUncharged, Class::kPool}, 0, 0, pool});
 }
 
 Leaving::Leaving(Kept what, std::uint64_t key) : what_(what), key_(key) {
@@ -145,8 +146,8 @@ void Leaving::done() {
   }
 }
 
-void context_gone(CUcontext context) {
-  if (context == nullptr) {
+void context_gone(std::uint64_t context) {
+  if (context == 0) {
     return;
   }
   for (Table<Allocation>* const table : {&kept_pointers, &kept_arrays}) {

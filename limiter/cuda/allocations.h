@@ -22,19 +22,19 @@ inline std::uint64_t round_to_blocks(std::uint64_t bytes) {
 
 struct Allocation {
   Charged charged;
-  CUcontext context;     // it goes with this one; nullptr: with none
-  std::uint64_t shares;  // bytes from its pointer on that share blocks; 0: `charged` says all
-  std::uint64_t pool;    // number of the pool that it is from; 0: none
+  std::uint64_t context;  // it goes with the one of this number (context_charge.h); 0: with none
+  std::uint64_t shares;   // bytes from its pointer on that share blocks; 0: `charged` says all
+  std::uint64_t pool;     // number of the pool that it is from; 0: none
 };
 
 enum class Kept : std::uint8_t { kPointer, kArray };
 
 // Counts an allocation that the driver made within `reserved`, all of its own. `context` as in Allocation.
 void keep(Kept what, std::uint64_t key, Reserved& reserved, Class kind, std::uint64_t bytes,
-          CUcontext context);
+          std::uint64_t context);
 
 // The same for cuMemAlloc, whose blocks may be shared: what is charged is the blocks that had nothing before.
-void keep_in_blocks(CUdeviceptr pointer, std::uint64_t bytes, Reserved& reserved, CUcontext context);
+void keep_in_blocks(CUdeviceptr pointer, std::uint64_t bytes, Reserved& reserved, std::uint64_t context);
 
 // Whether small allocations on the device at this position share blocks, so that another may fit into one
 // without more being charged.
@@ -42,7 +42,7 @@ bool shares_blocks(unsigned position);
 
 // Counts an allocation of cuMemAlloc if it lies in a block that is charged already. `reserved` is for 0
 // bytes. False: it does not, and nothing is done.
-bool keep_in_known_block(CUdeviceptr pointer, std::uint64_t bytes, Reserved& reserved, CUcontext context);
+bool keep_in_known_block(CUdeviceptr pointer, std::uint64_t bytes, Reserved& reserved, std::uint64_t context);
 
 // The same for memory of a pool, which is charged for what the pool holds.
 void keep_of_pool(CUdeviceptr pointer, std::uint64_t pool);
@@ -68,7 +68,7 @@ class Leaving {
 };
 
 // The context is gone, and with it what it owned.
-void context_gone(CUcontext context);
+void context_gone(std::uint64_t context);
 
 // Whether nothing is kept; for tests.
 bool nothing_kept();

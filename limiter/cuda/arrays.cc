@@ -32,7 +32,7 @@ CUresult create_array(Array* array, const Array3dDescriptor& descriptor, unsigne
   const CUresult result = call_patiently(position, bytes, call);
   if (result == kSuccess) {
     keep(Kept::kArray, reinterpret_cast<std::uint64_t>(*array), reserved, Class::kArray, bytes,
-         current_context());
+         current_context_number());
     measure_first_context(device, position);
   }
   return result;

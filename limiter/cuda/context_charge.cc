@@ -15,13 +15,16 @@ namespace gpupool::limiter {
 
 namespace {
 
-struct Context {
-  std::uint64_t estimated;  // bytes that are charged because nothing measures them
-  std::uint32_t position;
-  std::uint32_t uses;
-};
+constinit Table<KnownContext> contexts;
+constinit std::atomic<std::uint64_t> last_context{0};
 
-constinit Table<Context> contexts;
+std::uint64_t key_of(CUcontext context) { return reinterpret_cast<std::uint64_t>(context); }
+
+void number_context(KnownContext& known) {
+  if (known.number == 0) {
+    known.number = last_context.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+}
 
 struct Measured {
   std::atomic<std::uint64_t> next_ns{0};
@@ -94,9 +97,10 @@ bool measuring_works(unsigned position) {
 void estimate_context(CUcontext context, unsigned position, std::uint64_t bytes) {
   session.ledger().note(kUnmeasured);
   bool added = false;
-  contexts.change(reinterpret_cast<std::uint64_t>(context), true, [&](Context& known) {
+  contexts.change(key_of(context), true, [&](KnownContext& known) {
     added = known.estimated == 0;
     if (added) {
+      number_context(known);
       known.estimated = bytes;
       known.position = position;
       known.uses = known.uses == 0 ? 1 : known.uses;
@@ -125,10 +129,11 @@ void context_made(CUcontext context, CUdevice device, Reserved& reserved) {
     return;
   }
   bool is_new = false;
-  contexts.change(reinterpret_cast<std::uint64_t>(context), true, [&](Context& known) {
+  contexts.change(key_of(context), true, [&](KnownContext& known) {
     is_new = known.uses == 0;
+    number_context(known);
     known.position = position;
-    known.uses = is_new ? 1 : known.uses;
+    ++known.uses;
     return true;
   });
   if (!is_new) {
@@ -158,35 +163,72 @@ void context_made(CUcontext context, CUdevice device, Reserved& reserved) {
 }
 
 void context_attached(CUcontext context) {
-  contexts.change(reinterpret_cast<std::uint64_t>(context), false, [](Context& known) {
+  contexts.change(key_of(context), false, [](KnownContext& known) {
     ++known.uses;
     return true;
   });
 }
 
-bool context_detached(CUcontext context) {
-  bool last = false;
-  contexts.change(reinterpret_cast<std::uint64_t>(context), false, [&last](Context& known) {
-    known.uses -= known.uses == 0 ? 0 : 1;
-    last = known.uses == 0;
+std::uint64_t current_context_number() {
+  std::uint64_t number = 0;
+  contexts.change(key_of(current_context()), true, [&number](KnownContext& known) {
+    number_context(known);
+    number = known.number;
     return true;
   });
-  return last;
+  return number;
 }
 
-void context_destroyed(CUcontext context) {
-  context_gone(context);
-  Context known{};
-  if (!contexts.take(reinterpret_cast<std::uint64_t>(context), known)) {
+LeavingContext::LeavingContext(CUcontext context, Ends ends) : context_(context) {
+  Unsettled::begin();
+  contexts.change(key_of(context), false, [this, ends](KnownContext& known) {
+    found_ = true;
+    taken_ = ends == Ends::kAll || known.uses <= 1;
+    known_ = known;
+    known.uses -= taken_ ? 0 : 1;
+    return !taken_;
+  });
+}
+
+LeavingContext::~LeavingContext() {
+  if (settled_) {
     return;
   }
-  release(Charged{known.estimated, known.position, Class::kContext});
-  if (measuring_works(known.position)) {
-    measure_contexts(known.position);
+  if (found_) {
+    bool other = false;
+    contexts.change(key_of(context_), taken_, [&](KnownContext& known) {
+      other = taken_ && known.number != 0;
+      known.uses += taken_ ? 0 : 1;
+      known = taken_ && !other ? known_ : known;
+      return true;
+    });
+    if (other) {  // another thread has met it meanwhile, and has charged it
+      release(Charged{known_.estimated, known_.position, Class::kContext});
+    }
+  }
+  Unsettled::end();
+}
+
+void LeavingContext::settle() {
+  settled_ = true;
+  if (taken_) {
+    context_gone(known_.number);
+    release(Charged{known_.estimated, known_.position, Class::kContext});
+  }
+  Unsettled::end();
+  if (taken_ && measuring_works(known_.position)) {
+    measure_contexts(known_.position);
   }
 }
 
-void context_grew(unsigned position, Reserved& reserved, std::uint64_t bytes) {
+void LeavingContext::done() { settle(); }
+
+void LeavingContext::ended() {
+  taken_ = taken_ || contexts.take(key_of(context_), known_);
+  settle();
+}
+
+void context_grew(CUcontext context, unsigned position, Reserved& reserved, std::uint64_t bytes) {
   if (!is_device(position)) {
     return;
   }
@@ -195,7 +237,8 @@ void context_grew(unsigned position, Reserved& reserved, std::uint64_t bytes) {
     measure_contexts(position);
     return;
   }
-  contexts.change(reinterpret_cast<std::uint64_t>(current_context()), true, [&](Context& known) {
+  contexts.change(key_of(context), true, [&](KnownContext& known) {
+    number_context(known);
     known.estimated += bytes;
     known.position = position;
     known.uses = known.uses == 0 ? 1 : known.uses;
@@ -204,7 +247,7 @@ void context_grew(unsigned position, Reserved& reserved, std::uint64_t bytes) {
   reserved.commit(Class::kContext, bytes);
 }
 
-void context_shrank(unsigned position, std::uint64_t bytes) {
+void context_shrank(CUcontext context, unsigned position, std::uint64_t bytes) {
   if (!is_device(position)) {
     return;
   }
@@ -213,7 +256,7 @@ void context_shrank(unsigned position, std::uint64_t bytes) {
     return;
   }
   std::uint64_t freed = 0;
-  contexts.change(reinterpret_cast<std::uint64_t>(current_context()), false, [&](Context& known) {
+  contexts.change(key_of(context), false, [&](KnownContext& known) {
     freed = known.estimated < bytes ? known.estimated : bytes;
     known.estimated -= freed;
     return true;

@@ -14,17 +14,52 @@ namespace gpupool::limiter {
 
 // What a new context is expected to take. Called before it is made.
 std::uint64_t expected_context(unsigned position);
-// The driver made a context within `reserved`, or took up one that is active already (nothing reserved).
+// The driver made a context within `reserved`, or gave another use of one (nothing reserved).
 void context_made(CUcontext context, CUdevice device, Reserved& reserved);
-// cuCtxAttach and cuCtxDetach. True: that was the last use.
+// One more use, of cuCtxAttach.
 void context_attached(CUcontext context);
-bool context_detached(CUcontext context);
-// The driver destroyed it, with everything that it owned.
-void context_destroyed(CUcontext context);
 
-// Stacks and heaps of the current context grew by so many bytes, within `reserved`; they shrank.
-void context_grew(unsigned position, Reserved& reserved, std::uint64_t bytes);
-void context_shrank(unsigned position, std::uint64_t bytes);
+// A number of ours for the calling thread's context: the driver may give a destroyed one's handle to a new
+// one. 0: there is none.
+std::uint64_t current_context_number();
+
+struct KnownContext {
+  std::uint64_t number;
+  std::uint64_t estimated;  // bytes that are charged because nothing measures them
+  std::uint32_t position;
+  std::uint32_t uses;
+};
+
+// The end of a use of a context, around the driver's call. Like Leaving it takes out what ends before the
+// call. What is not done at the end is put back.
+class LeavingContext {
+ public:
+  enum class Ends : std::uint8_t { kOneUse, kAll };
+  LeavingContext(CUcontext context, Ends ends);
+  ~LeavingContext();
+  LeavingContext(const LeavingContext&) = delete;
+  LeavingContext& operator=(const LeavingContext&) = delete;
+
+  // Whether that was the last use that is known of.
+  bool last() const { return taken_; }
+  // The driver has ended the use, and with the last one the context with everything that it owned.
+  void done();
+  // The driver has ended the context, whatever is known of uses.
+  void ended();
+
+ private:
+  void settle();
+
+  CUcontext context_;
+  bool found_ = false;
+  bool taken_ = false;
+  bool settled_ = false;
+  KnownContext known_{};
+};
+
+// Stacks and heaps of a context grew by so many bytes, within `reserved`; they shrank.
+void context_grew(CUcontext context, unsigned position, Reserved& reserved, std::uint64_t bytes);
+void context_shrank(CUcontext context, unsigned position, std::uint64_t bytes);
 
 // Something has changed, or may have. Measured now if the last time was a second ago, else by a later call of
 // measure_if_due().

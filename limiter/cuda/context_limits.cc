@@ -45,7 +45,9 @@ CUresult cuCtxSetLimit(Enum limit, std::size_t value) {
   if (found == kSuccess && position == kUncharged) {
     return call();
   }
+  CUcontext context = nullptr;
   std::uint64_t scale = 0;
+  found = found == kSuccess ? driver::cuCtxGetCurrent(&context) : found;
   found = found == kSuccess ? driver::cuCtxGetLimit(&before, limit) : found;
   found = found == kSuccess ? find_scale(limit, device, scale) : found;
   if (found != kSuccess) {
@@ -68,9 +70,9 @@ CUresult cuCtxSetLimit(Enum limit, std::size_t value) {
   }
   const std::uint64_t has = scaled(scale, after);
   if (has > had) {
-    context_grew(position, reserved, has - had);
+    context_grew(context, position, reserved, has - had);
   } else if (has < had) {
-    context_shrank(position, had - has);
+    context_shrank(context, position, had - has);
   }
   return result;
 }

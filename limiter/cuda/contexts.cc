@@ -29,9 +29,13 @@ CUresult create_context(Context* context, CUdevice device, Call call) {
   return result;
 }
 
-CUresult destroyed(CUresult result, CUcontext context) {
+// `call()` ends a use of the context.
+template <typename Call>
+CUresult end_context(CUcontext context, LeavingContext::Ends ends, Call call) {
+  LeavingContext leaving(context, ends);
+  const CUresult result = call();
   if (result == kSuccess) {
-    context_destroyed(context);
+    leaving.done();
   }
   return result;
 }
@@ -76,9 +80,13 @@ CUresult cuVDPAUCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device
                         [=] { return REAL(cuVDPAUCtxCreate_v2)(context, flags, device, display, address); });
 }
 
-CUresult cuCtxDestroy(CUcontext context) { return destroyed(REAL(cuCtxDestroy)(context), context); }
+CUresult cuCtxDestroy(CUcontext context) {
+  return end_context(context, LeavingContext::Ends::kAll, [=] { return REAL(cuCtxDestroy)(context); });
+}
 
-CUresult cuCtxDestroy_v2(CUcontext context) { return destroyed(REAL(cuCtxDestroy_v2)(context), context); }
+CUresult cuCtxDestroy_v2(CUcontext context) {
+  return end_context(context, LeavingContext::Ends::kAll, [=] { return REAL(cuCtxDestroy_v2)(context); });
+}
 
 CUresult cuCtxAttach(CUcontext* context, unsigned flags) {
   const CUresult result = REAL(cuCtxAttach)(context, flags);
@@ -89,11 +97,7 @@ CUresult cuCtxAttach(CUcontext* context, unsigned flags) {
 }
 
 CUresult cuCtxDetach(CUcontext context) {
-  const CUresult result = REAL(cuCtxDetach)(context);
-  if (result == kSuccess && context_detached(context)) {
-    context_destroyed(context);
-  }
-  return result;
+  return end_context(context, LeavingContext::Ends::kOneUse, [=] { return REAL(cuCtxDetach)(context); });
 }
 
 }  // namespace gpupool::limiter

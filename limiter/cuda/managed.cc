@@ -27,7 +27,7 @@ CUresult cuMemAllocManaged(CUdeviceptr* pointer, std::size_t bytes, unsigned fla
   const CUresult result =
       call_patiently(position, size, [&] { return REAL(cuMemAllocManaged)(pointer, bytes, flags); });
   if (result == kSuccess) {
-    keep(Kept::kPointer, *pointer, reserved, Class::kManaged, size, current_context());
+    keep(Kept::kPointer, *pointer, reserved, Class::kManaged, size, current_context_number());
     measure_first_context(device, position);
   }
   return result;

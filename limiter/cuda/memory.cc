@@ -44,7 +44,7 @@ CUresult allocate_in_known_block(unsigned position, const CUdeviceptr& pointer, 
     return result;
   }
   const std::uint64_t bytes = actual();
-  const CUcontext context = current_context();
+  const std::uint64_t context = current_context_number();
   for (int tries = 0; tries < kShareTries; ++tries) {
     // Another thread may be about to tell of the block, which the driver has made for it.
     const bool alone = small_inside.load(std::memory_order_seq_cst) <= 1;
@@ -87,7 +87,7 @@ CUresult allocate_linear(std::uint64_t bytes, CUdeviceptr& pointer, Call call, A
   }
   const CUresult result = call_patiently(position, bytes, call);
   if (result == kSuccess) {
-    keep_in_blocks(pointer, actual(), reserved, current_context());
+    keep_in_blocks(pointer, actual(), reserved, current_context_number());
     measure_first_context(device, position);
   }
   return result;

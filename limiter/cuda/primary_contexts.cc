@@ -18,29 +18,47 @@ constinit Table<CUcontext> green_contexts;  // the context that stands for a gre
 
 std::uint64_t key_of(CUdevice device) { return static_cast<std::uint64_t>(device) + 1; }
 
-bool is_active(CUdevice device) {
+enum class Active : std::uint8_t { kNo, kYes, kUnknown };
+
+Active find_active(CUdevice device) {
   unsigned flags = 0;
   int active = 0;
-  return driver::cuDevicePrimaryCtxGetState(device, &flags, &active) == kSuccess && active != 0;
-}
-
-void primary_gone(CUdevice device) {
-  CUcontext context = nullptr;
-  if (primaries.take(key_of(device), context)) {
-    context_destroyed(context);
+  if (driver::cuDevicePrimaryCtxGetState(device, &flags, &active) != kSuccess) {
+    return Active::kUnknown;
   }
+  return active != 0 ? Active::kYes : Active::kNo;
 }
 
-CUresult primary_released(CUresult result, CUdevice device) {
-  if (result == kSuccess && session.limits_anything() && !is_active(device)) {
-    primary_gone(device);
+CUcontext known_primary(CUdevice device) {
+  CUcontext context = nullptr;
+  primaries.get(key_of(device), context);
+  return context;
+}
+
+template <typename Call>
+CUresult release_primary(CUdevice device, Call call) {
+  if (!session.limits_anything()) {
+    return call();
+  }
+  LeavingContext leaving(known_primary(device), LeavingContext::Ends::kOneUse);
+  const CUresult result = call();
+  if (result == kSuccess) {
+    const Active active = find_active(device);
+    if (active == Active::kNo) {
+      leaving.ended();
+    } else if (!leaving.last()) {
+      leaving.done();
+    }
   }
   return result;
 }
 
-CUresult primary_reset(CUresult result, CUdevice device) {
+template <typename Call>
+CUresult reset_primary(CUdevice device, Call call) {
+  LeavingContext leaving(known_primary(device), LeavingContext::Ends::kAll);
+  const CUresult result = call();
   if (result == kSuccess) {
-    primary_gone(device);
+    leaving.done();
   }
   return result;
 }
@@ -59,7 +77,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   }
   const unsigned position = session.position(device);
   Reserved reserved;
-  if (!is_active(device) && !reserved.reserve(position, expected_context(position))) {
+  if (find_active(device) != Active::kYes && !reserved.reserve(position, expected_context(position))) {
     return kOutOfMemory;
   }
   const CUresult result = call_patiently(position, reserved.bytes(), call);
@@ -71,19 +89,19 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
-  return primary_released(REAL(cuDevicePrimaryCtxRelease)(device), device);
+  return release_primary(device, [=] { return REAL(cuDevicePrimaryCtxRelease)(device); });
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  return primary_released(REAL(cuDevicePrimaryCtxRelease_v2)(device), device);
+  return release_primary(device, [=] { return REAL(cuDevicePrimaryCtxRelease_v2)(device); });
 }
 
 CUresult cuDevicePrimaryCtxReset(CUdevice device) {
-  return primary_reset(REAL(cuDevicePrimaryCtxReset)(device), device);
+  return reset_primary(device, [=] { return REAL(cuDevicePrimaryCtxReset)(device); });
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
-  return primary_reset(REAL(cuDevicePrimaryCtxReset_v2)(device), device);
+  return reset_primary(device, [=] { return REAL(cuDevicePrimaryCtxReset_v2)(device); });
 }
 
 CUresult cuGreenCtxCreate(CUgreenCtx* context, CUdevResourceDesc description, CUdevice device,
@@ -105,13 +123,15 @@ CUresult cuGreenCtxCreate(CUgreenCtx* context, CUdevResourceDesc description, CU
 }
 
 CUresult cuGreenCtxDestroy(CUgreenCtx context) {
+  auto* const as_context = reinterpret_cast<CUcontext>(context);
+  CUcontext stands_for_it = nullptr;
+  green_contexts.get(reinterpret_cast<std::uint64_t>(context), stands_for_it);
+  LeavingContext leaving(as_context, LeavingContext::Ends::kAll);
+  LeavingContext standing(stands_for_it != as_context ? stands_for_it : nullptr, LeavingContext::Ends::kAll);
   const CUresult result = REAL(cuGreenCtxDestroy)(context);
   if (result == kSuccess) {
-    CUcontext stands_for_it = nullptr;
-    if (green_contexts.take(reinterpret_cast<std::uint64_t>(context), stands_for_it)) {
-      context_gone(stands_for_it);
-    }
-    context_destroyed(reinterpret_cast<CUcontext>(context));
+    standing.done();
+    leaving.done();
   }
   return result;
 }
