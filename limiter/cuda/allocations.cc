@@ -10,7 +10,7 @@ namespace {
 
 constinit Table<Allocation> kept_pointers;
 constinit Table<Allocation> kept_arrays;
-constinit Table<std::uint64_t> kept_blocks;  // by their number + 1: how many allocations have a part in it
+constinit Table<std::uint64_t> kept_blocks;  // by block_key(): how many allocations have a part in it
 
 // How many allocations share blocks, by the device's position.
 constinit std::array<std::atomic<std::uint64_t>, kMaxDevices> sharing_blocks;
@@ -26,11 +26,15 @@ Table<Allocation>& kept_table(Kept what) { return what == Kept::kPointer ? kept_
 std::uint64_t first_block(CUdeviceptr pointer) { return pointer / kBlock; }
 std::uint64_t last_block(CUdeviceptr pointer, std::uint64_t bytes) { return (pointer + bytes - 1) / kBlock; }
 
+// The driver may give the addresses of one device's memory to another's before what was there is taken out
+// here.
+std::uint64_t block_key(std::uint64_t block, unsigned position) { return block * kMaxDevices + position + 1; }
+
 // Bytes of the blocks that nothing else has a part in.
-std::uint64_t enter_blocks(CUdeviceptr pointer, std::uint64_t bytes) {
+std::uint64_t enter_blocks(CUdeviceptr pointer, std::uint64_t bytes, unsigned position) {
   std::uint64_t added = 0;
   for (std::uint64_t block = first_block(pointer); block <= last_block(pointer, bytes); ++block) {
-    kept_blocks.change(block + 1, true, [&](std::uint64_t& parts) {
+    kept_blocks.change(block_key(block, position), true, [&](std::uint64_t& parts) {
       added += parts == 0 ? kBlock : 0;
       ++parts;
       return true;
@@ -39,10 +43,10 @@ std::uint64_t enter_blocks(CUdeviceptr pointer, std::uint64_t bytes) {
   return added;
 }
 
-std::uint64_t leave_blocks(CUdeviceptr pointer, std::uint64_t bytes) {
+std::uint64_t leave_blocks(CUdeviceptr pointer, std::uint64_t bytes, unsigned position) {
   std::uint64_t left = 0;
   for (std::uint64_t block = first_block(pointer); block <= last_block(pointer, bytes); ++block) {
-    kept_blocks.change(block + 1, false, [&](std::uint64_t& parts) {
+    kept_blocks.change(block_key(block, position), false, [&](std::uint64_t& parts) {
       --parts;
       left += parts == 0 ? kBlock : 0;
       return parts != 0;
@@ -54,7 +58,7 @@ std::uint64_t leave_blocks(CUdeviceptr pointer, std::uint64_t bytes) {
 void release_kept(std::uint64_t key, const Allocation& allocation) {
   Charged charged = allocation.charged;
   if (allocation.shares != 0) {
-    charged.bytes = leave_blocks(key, allocation.shares);
+    charged.bytes = leave_blocks(key, allocation.shares, charged.position);
     count_sharing(charged, ~0ULL);
   }
   release(charged);
@@ -98,7 +102,7 @@ void keep_in_blocks(CUdeviceptr pointer, std::uint64_t bytes, Reserved& reserved
   if (reserved.position() == kUncharged) {
     return;
   }
-  const std::uint64_t added = enter_blocks(pointer, bytes);
+  const std::uint64_t added = enter_blocks(pointer, bytes, reserved.position());
   enter_sharing(pointer, bytes, reserved.position(), context);
   reserved.commit(Class::kMemory, added);
 }
@@ -112,10 +116,11 @@ bool keep_in_known_block(CUdeviceptr pointer, std::uint64_t bytes, Reserved& res
   if (bytes == 0 || first_block(pointer) != last_block(pointer, bytes)) {
     return false;
   }
-  if (!kept_blocks.change(first_block(pointer) + 1, false, [](std::uint64_t& parts) {
-        ++parts;
-        return true;
-      })) {
+  if (!kept_blocks.change(block_key(first_block(pointer), reserved.position()), false,
+                          [](std::uint64_t& parts) {
+                            ++parts;
+                            return true;
+                          })) {
     return false;
   }
   enter_sharing(pointer, bytes, reserved.position(), context);
@@ -159,15 +164,6 @@ void context_gone(std::uint64_t context) {
       return true;
     });
   }
-}
-
-bool nothing_kept() {
-  bool nothing = true;
-  const auto seen = [&nothing](std::uint64_t, const auto&) { nothing = false; };
-  kept_pointers.each(seen);
-  kept_arrays.each(seen);
-  kept_blocks.each(seen);
-  return nothing;
 }
 
 void forget_allocations_after_fork() {

@@ -70,9 +70,6 @@ class Leaving {
 // The context is gone, and with it what it owned.
 void context_gone(std::uint64_t context);
 
-// Whether nothing is kept; for tests.
-bool nothing_kept();
-
 void forget_allocations_after_fork();
 
 }  // namespace gpupool::limiter

@@ -86,10 +86,8 @@ inline std::uint64_t ledger(int device) {
   std::uint64_t sum = 0;
   for (unsigned word = 0; word < kSlotWords; ++word) {
     for (std::uint64_t bits = region().used_slots[word].load(); bits != 0; bits &= bits - 1) {
-      sum += region()
-                 .slots[word * 64 + static_cast<unsigned>(std::countr_zero(bits))]
-                 .devices[device]
-                 .total.load();
+      const Slot& slot = region().slots[word * 64 + static_cast<unsigned>(std::countr_zero(bits))];
+      sum += slot.devices[device].total.load();
     }
   }
   return sum;

@@ -228,6 +228,9 @@ std::vector<Row> other_rows() {
           "cuDevicePrimaryCtxRetain", [] { return cu("cuDevicePrimaryCtxRetain", &second, 1); },
           [] { need_good(cu("cuDevicePrimaryCtxRelease_v2", 1), "cuDevicePrimaryCtxRelease_v2"); }),
       taking(
+          "cuCtxSetLimit", [] { return cu("cuCtxSetLimit", kLimitStackSize, std::size_t{4096}); },
+          [] { need_good(cu("cuCtxSetLimit", kLimitStackSize, std::size_t{1024}), "cuCtxSetLimit"); }),
+      taking(
           "cuCtxSetLimit", [] { return cu("cuCtxSetLimit", kLimitMallocHeap, std::size_t{64 * kMib}); },
           [] { need_good(cu("cuCtxSetLimit", kLimitMallocHeap, std::size_t{8 * kMib}), "cuCtxSetLimit"); }),
       taking(

@@ -66,5 +66,14 @@ class Trace(CudaCase):
             self.all_met(counts, "cuMemAllocAsync", "cuMemAllocFromPoolAsync")
 
 
+class Threads(CudaCase):
+    def test_threads(self) -> None:
+        """Eight threads: also who gets another's pointer or handle is charged once."""
+        rounds = max(STEPS // 200, 10)
+        for env in ({}, {"LD_LIBRARY_PATH": WITH_NVML}):
+            output = self.output_of(self.container(400, 400), "memory-threads", SEED, str(rounds), **env)
+            self.assertEqual(output, f"{rounds} rounds\n")
+
+
 if __name__ == "__main__":
     unittest.main()
