@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of tests/gpu/run about memory. Each measures from outside what programs in a slice do, and writes a report."""
+
+import dataclasses
+import time
+from typing import Callable
+
+from tests.gpu import region_file
+from tests.gpu.outside import Gpu
+from tests.gpu.report import MIB, Report
+from tests.gpu.slices import Child, Slice
+
+OF_THE_GPU = 5  # a slice is a fifth of it
+TOLERANCE = 16 * MIB  # M9, M10
+USABLE = 0.98  # M9: of what the contexts leave
+BLOCK = 2 * MIB
+AGAIN = 1.2  # seconds until contexts are measured again
+
+
+@dataclasses.dataclass
+class Machine:
+    """The GPU, and how slices are made of it."""
+    gpu: Gpu
+    limited: bool
+
+    def slice(self, limited: bool = True) -> Slice:
+        return Slice(self.gpu.uuid, self.gpu.memory().total // MIB // OF_THE_GPU, limited and self.limited)
+
+    def taken(self, child: Child, pid: int, before: int) -> int:
+        """What a program uses as seen from outside, by the GPU's sum where NVML does not tell of processes."""
+        by_process = self.gpu.process(pid)
+        assert child.process.poll() is None, "the program has ended"
+        return self.gpu.used() - before if by_process is None else by_process
+
+
+def sizes(machine: Machine, report: Report) -> None:
+    """M8: what programs read of the slice's size, by CUDA and by NVML."""
+    with machine.slice() as slices:
+        child = slices.start("sizes")
+        empty, taken, freed = child.read()
+        child.end()
+        for name, row in (("empty", empty), ("with 256 MiB", taken), ("freed", freed)):
+            report.mib(f"total, {name}", row["total"], slices.limit, slices.limit)
+            report.mib(f"cuDeviceTotalMem, {name}", row["device"], slices.limit, slices.limit)
+            report.mib(f"total by NVML less total by CUDA, {name}", abs(row["nvml_total"] - row["total"]), at_most=MIB)
+            report.mib(f"free by NVML less free by CUDA, {name}", abs(row["nvml_free"] - row["free"]), at_most=MIB)
+            report.mib(f"free, {name}", row["free"], at_most=slices.limit)
+        report.mib("free that 256 MiB take", empty["free"] - taken["free"], 256 * MIB, 256 * MIB)
+        report.mib("free that they give back", freed["free"] - taken["free"], 256 * MIB, 256 * MIB)
+
+
+def fill_slice(machine: Machine, report: Report, name: str, programs: int, *arguments: str) -> None:
+    """M9: these programs together take all that is to be had."""
+    with machine.slice() as slices:
+        before = machine.gpu.used()
+        children = [slices.start(*arguments) for _ in range(programs)]
+        said = [child.read() for child in children]
+        if any("missing" in row for row in said):
+            report.missing.append(f"{said[0]['missing']}: not installed, so {name} was not measured")
+            for child in children:
+                child.end()
+            return
+        errors = [row["error"] for row in said if "error" in row]
+        taken = sum(row.get("taken", 0) for row in said)
+        outside = sum(machine.taken(child, row["pid"], before) for child, row in zip(children, said)) if programs == 1 else (
+            machine.gpu.used() - before)
+        contexts = slices.counted(region_file.CONTEXT)
+        report.mib(f"used as seen from outside, {name}", outside, at_most=slices.limit + TOLERANCE)
+        report.mib(f"contexts, {name}", contexts)
+        if all("taken" in row for row in said):
+            report.value(f"part of the slice less contexts that is to be had, {name}", taken / max(slices.limit - contexts, 1),
+                         "ratio", at_least=USABLE)
+        report.value(f"failures, {name}: {'; '.join(errors)}", len(errors), "count", at_most=0)
+        for child in children:
+            child.end()
+
+
+def fill(machine: Machine, report: Report) -> None:
+    """M9, M7: one program, and three at once, fill the slice; so does one by pools."""
+    fill_slice(machine, report, "one program", 1, "fill")
+    fill_slice(machine, report, "three programs", 3, "fill")
+    fill_slice(machine, report, "pools", 1, "fill", "async")
+
+
+def contexts(machine: Machine, report: Report) -> None:
+    """M10: a context, 100 modules and a larger stack, as charged and as NVML says."""
+    with machine.slice() as slices:
+        before = machine.gpu.used()
+        child = slices.start("contexts")
+        row = child.read()
+        while True:
+            time.sleep(AGAIN)
+            child.next()
+            outside = machine.taken(child, row["pid"], before)
+            report.mib(f"used as seen from outside, {row['step']}", outside)
+            report.mib(f"charged less that, {row['step']}", abs(slices.counted() - outside), at_most=TOLERANCE)
+            if row["step"] == "stack":
+                break
+            row = child.next()
+        child.end()
+        report.value("bits of the state; 32: contexts are not measured but estimated", slices.state(), "bits", at_most=0)
+
+
+def small(machine: Machine, report: Report) -> None:
+    """The granule of small allocations: by the driver, and as charged."""
+    rows = {}
+    for name, limited in (("driver", False), ("charged", True)):
+        with machine.slice(limited) as slices:
+            child = slices.start("small")
+            rows[name] = child.read()
+            child.end()
+        for number, (allocations, size) in enumerate(rows[name]["drops"]):
+            report.mib(f"{name}: block {number + 1}, after {allocations} allocations of 1 byte", size)
+        report.value(f"{name}: distance of allocations of 1 byte", rows[name]["spacing"], "bytes")
+    drops = [[size for _, size in rows[name]["drops"]] for name in ("driver", "charged")]
+    report.value("blocks that are charged otherwise than the driver takes them",
+                 sum(a != b for a, b in zip(*drops)) + abs(len(drops[0]) - len(drops[1])), "count", at_most=0)
+    report.mib("largest block of the driver", max(drops[0], default=0), BLOCK, BLOCK)
+
+
+def compare(machine: Machine, report: Report, name: str, what: str) -> None:
+    """A program that says what each step takes and what the driver tells of it, with and without the limiter."""
+    rows = []
+    for limited in (False, True):
+        with machine.slice(limited) as slices:
+            child = slices.start(name)
+            rows.append(child.read())
+            child.end()
+    for step, (taken, told) in rows[0].items():
+        charged = rows[1][step][0]
+        report.mib(f"{step}: taken by the driver", taken)
+        report.mib(f"{step}: {what}", told)
+        report.mib(f"{step}: charged less taken", charged - taken, at_most=BLOCK, at_least=-BLOCK)
+
+
+def pools(machine: Machine, report: Report) -> None:
+    """Growth of pools: what a first request takes."""
+    compare(machine, report, "pools", "reserved as the pool says")
+
+
+def arrays(machine: Machine, report: Report) -> None:
+    """Sizes of arrays, four of each kind."""
+    compare(machine, report, "arrays", "size of one, as a deferred twin says")
+
+
+def orders(machine: Machine, report: Report) -> None:
+    """M7: the orders in which NCCL and vLLM give memory back; fork and exec."""
+    with machine.slice() as slices:
+        child = slices.start("orders")
+        for name, (during, after) in child.read().items():
+            report.mib(f"taken during {name}", during, 64 * MIB, 64 * MIB)
+            report.mib(f"left after {name}", after, 0, 0)
+        child.end()
+        other = slices.start("sizes")  # clears what the first has left
+        other.read()
+        report.mib("charged beside contexts when the program has ended", slices.counted() - slices.counted(region_file.CONTEXT), 0, 0)
+        other.end()
+
+
+PARTS: dict[str, Callable[[Machine, Report], None]] = {part.__name__: part for part in (
+    sizes, fill, contexts, small, pools, arrays, orders)}
