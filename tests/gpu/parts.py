@@ -22,9 +22,10 @@ class Machine:
     """The GPU, and how slices are made of it."""
     gpu: Gpu
     limited: bool
+    in_namespaces: bool
 
     def slice(self, limited: bool = True) -> Slice:
-        return Slice(self.gpu.uuid, self.gpu.memory().total // MIB // OF_THE_GPU, limited and self.limited)
+        return Slice(self.gpu.uuid, self.gpu.memory().total // MIB // OF_THE_GPU, limited and self.limited, self.in_namespaces)
 
     def taken(self, child: Child, pid: int, before: int) -> int:
         """What a program uses as seen from outside, by the GPU's sum where NVML does not tell of processes."""
@@ -54,12 +55,13 @@ def fill_slice(machine: Machine, report: Report, name: str, programs: int, *argu
     with machine.slice() as slices:
         before = machine.gpu.used()
         children = [slices.start(*arguments) for _ in range(programs)]
+        for first in [child.read() for child in children]:
+            if "missing" in first:
+                report.missing.append(f"{first['missing']}: not installed, so {name} was not measured")
+                return
+        for child in children:
+            child.go_on()
         said = [child.read() for child in children]
-        if any("missing" in row for row in said):
-            report.missing.append(f"{said[0]['missing']}: not installed, so {name} was not measured")
-            for child in children:
-                child.end()
-            return
         errors = [row["error"] for row in said if "error" in row]
         taken = sum(row.get("taken", 0) for row in said)
         outside = sum(machine.taken(child, row["pid"], before) for child, row in zip(children, said)) if programs == 1 else (

@@ -21,7 +21,7 @@ ARRAYS = {"1000 of 1 byte": (1000, 0, 0, UINT8, 1, 0), "4096 x 4096 of 4 bytes":
           "1000 x 1000 of 16 bytes": (1000, 1000, 0, FLOAT32, 4, 0), "333 x 77 of 1 byte": (333, 77, 0, UINT8, 1, 0),
           "256 x 256 x 256 of 4 bytes": (256, 256, 256, FLOAT32, 1, 0),
           "1024 x 1024 of 4 bytes, 10 layers": (1024, 1024, 10, FLOAT32, 1, LAYERED)}
-STACK_LIMIT, STACK_BYTES = 0, 16 << 10
+STACK_LIMIT, STACK_BYTES = 0, 4 << 10
 MODULES = 100
 PTX = """.version 6.4
 .target sm_70
@@ -37,8 +37,9 @@ def say(value: Any) -> None:
 
 
 def fill(kind: str = "plain") -> None:
-    """Allocates until nothing more is to be had, and keeps it."""
+    """Allocates until nothing more is to be had, and keeps it. First it has its context and waits."""
     cuda = Cuda()
+    say({"ready": True})
     taken = 0
     for size in FILL_STEPS:
         while cuda.try_allocate(size, kind == "async") is not None:
@@ -170,10 +171,14 @@ def orders() -> None:
 def framework(name: str, code: str) -> None:
     """Runs a piece of Python that ends well if the framework works in the slice."""
     try:
-        __import__(name)
+        module = __import__(name)
     except ImportError:
         say({"missing": name})
         return
+    if name == "torch" and module.version.cuda is None:
+        say({"missing": "torch that is built for CUDA"})
+        return
+    say({"ready": True})
     outcome: dict[str, Any] = {"pid": os.getpid()}
     try:
         exec(compile(code, name, "exec"), outcome)  # pylint: disable=exec-used

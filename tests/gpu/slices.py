@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.gpu import region_file
-from tests.gpu.outside import can_make_namespaces
 from tests.limiter.container import Container, libraries
 
 MIB = 1 << 20
@@ -34,6 +33,7 @@ class Child:
         self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
         self.timer = threading.Timer(CHILD_SECONDS, self.process.kill)
+        self.timer.daemon = True
         self.timer.start()
 
     def read(self) -> Any:
@@ -45,32 +45,41 @@ class Child:
         self.errors.seek(0)
         raise RuntimeError(f"a program ended with code {code}: {self.errors.read()[-2000:].decode(errors='replace')}")
 
-    def next(self) -> Any:
-        """Lets it go on to what it says next."""
+    def go_on(self) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write("\n")
         self.process.stdin.flush()
+
+    def next(self) -> Any:
+        """What it says next."""
+        self.go_on()
         return self.read()
 
     def end(self) -> int:
         """Its code. It goes on until it ends."""
         self.process.communicate("\n" * 100)
+        self.close()
+        return self.process.returncode
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
         self.timer.cancel()
         self.errors.close()
-        return self.process.returncode
 
 
 class Slice:
     """With `limited` false the same without a limiter: the whole GPU, for comparison."""
 
-    def __init__(self, uuid: str, limit_mib: int, limited: bool = True, context_mib: int = 0) -> None:
-        self.limit, self.limited = limit_mib * MIB, limited
-        self.in_namespace = can_make_namespaces()
+    def __init__(self, uuid: str, limit_mib: int, limited: bool, in_namespace: bool) -> None:
+        self.limit, self.limited, self.in_namespace = limit_mib * MIB, limited, in_namespace
         self.folder = Path(tempfile.mkdtemp(prefix="gpupool-gpu-", dir="/dev/shm"))
-        text = f"gpupool-limits 1\ndevice 0 {uuid} {limit_mib} - 0\n" + (f"context {context_mib}\n" if context_mib else "")
+        text = f"gpupool-limits 1\ndevice 0 {uuid} {limit_mib} - 0\n"
         self.limits_text = text + f"crc32 {zlib.crc32(text.encode()):08x}\n"
         self.region = self.folder / "region" if self.in_namespace else REGION
         self.made: list[Path] = []
+        self.children: list[Child] = []
         if limited:
             self.write(self.region, region_file.content(uuid, self.limit))
             self.region.chmod(0o666)
@@ -85,6 +94,8 @@ class Slice:
         self.made.append(path)
 
     def close(self) -> None:
+        for child in self.children:
+            child.close()
         for path in self.made:
             path.unlink()
         shutil.rmtree(self.folder)
@@ -97,14 +108,17 @@ class Slice:
 
     def start(self, *arguments: str) -> Child:
         """tests/gpu/inside with these arguments."""
+        self.children.append(Child(*self.command(arguments)))
+        return self.children[-1]
+
+    def command(self, arguments: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
         command = [sys.executable, INSIDE, *arguments]
         env = dict(os.environ)
         if not self.limited:
-            return Child(command, env)
+            return command, env
         if not self.in_namespace:
-            return Child(command, {**env, "LD_PRELOAD": " ".join(libraries())})
-        container = Container(files={str(LIMITS): self.limits_text}, run_folder=str(self.folder))
-        return Child(container.command(command), env)
+            return command, {**env, "LD_PRELOAD": " ".join(libraries())}
+        return Container(files={str(LIMITS): self.limits_text}, run_folder=str(self.folder)).command(command), env
 
     def counted(self, kind: int | None = None) -> int:
         return region_file.counted(self.region, kind) if self.limited else 0

@@ -13,6 +13,7 @@ from tests.limiter.container import test_program
 SEED = int(os.environ.get("REGION_SEED", "1"))
 KILLS = int(os.environ.get("REGION_KILLS", "400"))
 TIMES = int(os.environ.get("REGION_TIMES", "1"))
+STORM = 400 if TIMES == 1 else 2000  # milliseconds
 ALL_POINTS_MET = 2000  # kills by which each point has killed somebody
 KINDS = ("random", "storm", "lock", "zeros", "read-only", "truncated")
 
@@ -50,5 +51,5 @@ class Region(unittest.TestCase):
         for kind in KINDS:
             for seed in range(SEED, SEED + 2 * TIMES):
                 with self.subTest(kind=kind, seed=seed):
-                    code, output = run("region-damage", kind, str(seed))
+                    code, output = run("region-damage", kind, str(seed), str(STORM))
                     self.assertEqual(code, 0, output)

@@ -26,7 +26,8 @@ void* open_driver(const std::string& way, const char* path) {
 
 class Driver {
  public:
-  Driver(const std::string& way, const char* path) : walks_(way == "walk"), library_(open_driver(way, path)) {}
+  Driver(const std::string& way, const char* path)
+      : walks_(way == "walk"), library_(open_driver(way, path)) {}
   bool found() const { return library_ != nullptr; }
 
   template <typename... Arguments>

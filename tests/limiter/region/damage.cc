@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// region-damage KIND SEED: 8 processes use a region while it is damaged, and 2 another container's. Kinds:
-// random (the whole file, once), storm (the whole file, for 2 s), lock (all behind the header's first 64
-// bytes, for 2 s), zeros, read-only, truncated. Exit code 0 if nobody of the 8 crashes (but for SIGBUS when
-// truncated) or hangs, new reservations are refused where the damage is known to reach the header, and the
-// other container does not notice.
+// region-damage KIND SEED [MILLISECONDS]: 8 processes use a region while it is damaged, and 2 another
+// container's. Kinds: random (the whole file, once), storm (the whole file, again and again), lock (all
+// behind the header's first 64 bytes, likewise), zeros, read-only, truncated. Exit code 0 if nobody of the 8
+// crashes (but for SIGBUS when truncated) or hangs, new reservations are refused where the damage is known to
+// reach the header, and the other container does not notice.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -85,9 +85,9 @@ bool newcomer_is_refused(const RegionFolder& folder) {
   return status == 0;
 }
 
-void damage(const RegionFolder& folder, std::string_view kind, std::uint64_t seed) {
+void damage(const RegionFolder& folder, std::string_view kind, std::uint64_t seed, std::uint64_t storm_ns) {
   std::mt19937_64 random(seed);
-  const std::uint64_t end = monotonic_ns() + 2 * kSecond;
+  const std::uint64_t end = monotonic_ns() + storm_ns;
   if (kind == "random") write_random(folder.path(), 0, random);
   if (kind == "zeros") std::filesystem::resize_file(folder.path(), sizeof(Region));
   if (kind == "zeros") {
@@ -128,7 +128,7 @@ Ends wait_for(const std::vector<pid_t>& pids) {
   return ends;
 }
 
-int run(std::string_view kind, std::uint64_t seed) {
+int run(std::string_view kind, std::uint64_t seed, std::uint64_t storm_ns) {
   const RegionFolder folder(kLimit);
   const RegionFolder other(kLimit);
   std::vector<pid_t> pids;
@@ -140,7 +140,7 @@ int run(std::string_view kind, std::uint64_t seed) {
     (is_other ? others : pids).push_back(pid);
   }
   while (shared->ready < kProcesses + kOthers) ::usleep(1000);
-  damage(folder, kind, seed);
+  damage(folder, kind, seed, storm_ns);
   const bool refused = kind == "lock" || newcomer_is_refused(folder);
   ::usleep(100'000);
   shared->end = true;
@@ -167,10 +167,11 @@ int run(std::string_view kind, std::uint64_t seed) {
 
 int main(int argc, char** argv) {
   using namespace gpupool::limiter::testing;
-  if (argc != 3) return 2;
+  if (argc < 3) return 2;
   void* const memory =
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return 2;
   shared = static_cast<Shared*>(memory);
-  return run(argv[1], std::strtoull(argv[2], nullptr, 10));
+  const std::uint64_t storm_ms = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 500;
+  return run(argv[1], std::strtoull(argv[2], nullptr, 10), storm_ms * 1'000'000);
 }
