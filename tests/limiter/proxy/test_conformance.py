@@ -5,10 +5,14 @@ import os
 import shutil
 import subprocess
 import unittest
+from pathlib import Path
 
 from tests.kit.paths import ROOT, build_folder
-from tests.limiter.container import scratch
+from tests.limiter.container import scratch, test_library
+from tests.limiter.proxy import compare_driver, compare_runtime
 from tests.limiter.proxy.driver_case import REPLAYED, replay
+
+RUNTIME = "libcudart.so.12"
 
 
 class Conformance(unittest.TestCase):
@@ -45,8 +49,11 @@ class Conformance(unittest.TestCase):
         for driver, version in ((470, "470.256.02"), (555, "555.58.02")):
             self.place(replay(driver), version)
         (self.folder / REPLAYED).symlink_to("libcuda.so.555.58.02")
+        shutil.copy(f"{test_library('runtime')}/{RUNTIME}", self.folder)
         code, output = self.compare(drivers=f"{self.folder}")
         self.assertEqual((code, output.splitlines()[-1]), (0, "2 libraries, 0 differences"), output)
+        for version in ("470.256.02", "555.58.02"):
+            self.assertIn(f"libcuda.so.{version}: 2 functions, 0 differences", output)
 
     def test_another_version_of_a_known_driver(self) -> None:
         """It may have more than the older one whose data there are."""
@@ -54,6 +61,7 @@ class Conformance(unittest.TestCase):
         code, output = self.compare(str(self.folder))
         self.assertEqual(code, 0, output)
         self.assertIn("note: answers that are newer than driver 535: ", output)
+        self.assertIn("NOT COMPARED: a CUDA runtime over a driver", output)
 
     def test_functions_and_data_that_nobody_knows(self) -> None:
         self.place(f"{replay(555)}-newer", "560.35.03")
@@ -64,6 +72,14 @@ class Conformance(unittest.TestCase):
         self.place(replay(550), "555.58.02")
         self.assert_differs("functions of its data that it lacks: cuCtxCreate_v4,",
                             "answers other than the data of 555 say: cuCtxCreate (60)")
+
+    def test_runtime(self) -> None:
+        """S6, and a runtime that looks whether the driver is the driver's own file."""
+        driver = compare_driver.Library(Path(replay(470), REPLAYED), compare_driver.CUDA, "470.256.02")
+        good, suspicious = (compare_runtime.compare(Path(test_library(name), RUNTIME), driver) for name in ("runtime", "runtime-suspicious"))
+        self.assertEqual((good.functions, good.differences), (2, []))
+        self.assertEqual(len(suspicious.differences), 1)
+        self.assertRegex(suspicious.differences[0], "^results that are others with the limiter: cudaGetDeviceCount .* \\(with it 999 0\\)$")
 
     def test_no_library(self) -> None:
         (self.folder / REPLAYED).write_text("nonsense", encoding="utf-8")
