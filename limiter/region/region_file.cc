@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -80,8 +81,7 @@ void initialise(Region& region, std::span<const RegionDevice> devices) {
     if (length > 0) std::memcpy(record.uuid, devices[i].uuid.data(), length);  // an empty one has no data
     record.limit.store(devices[i].limit_bytes, std::memory_order_relaxed);
   }
-  std::atomic_thread_fence(std::memory_order_release);
-  region.magic = kRegionMagic;
+  std::atomic_ref(region.magic).store(kRegionMagic, std::memory_order_release);
 }
 
 MappedRegion map_region(const char* path) {

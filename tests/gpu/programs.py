@@ -187,5 +187,5 @@ def framework(name: str, code: str) -> None:
     say({key: outcome[key] for key in ("pid", "taken", "error") if key in outcome})
 
 
-PROGRAMS: dict[str, Callable[..., None]] = {program.__name__: program for program in (
-    fill, sizes, contexts, small, pools, arrays, orders, framework)}
+PROGRAMS: dict[str, Callable[..., None]] = {"fill": fill, "sizes": sizes, "contexts": contexts, "small": small, "pools": pools,
+                                            "arrays": arrays, "orders": orders, "framework": framework}

@@ -29,7 +29,8 @@ def results(runtime: Path, driver: Path, preload: list[str]) -> list[str]:
 def compare(runtime: Path, library: Library) -> Comparison:
     comparison = Comparison()
     try:
-        direct, limited = (results(runtime, library.path, preload) for preload in ([], libraries()))
+        direct = results(runtime, library.path, [])
+        limited = results(runtime, library.path, libraries())
     except AssertionError as error:
         comparison.differences.append(f"cannot be called: {str(error).strip()}")
         return comparison

@@ -46,6 +46,7 @@ bool use_once() {
 }
 
 [[noreturn]] void use(const RegionFolder& folder, bool other) {
+  std::signal(SIGBUS, SIG_DFL);  // sanitizers have handlers
   if (!ledger.attach(folder.path().c_str(), folder.limits())) ::_exit(3);
   shared->ready.fetch_add(1);
   while (!shared->end) {
