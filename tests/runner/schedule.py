@@ -16,8 +16,8 @@ SANITIZERS = ("asan", "tsan")
 COMPILE = ("build", "format", "layers", "tidy", "unit")  # leave no processor idle
 # Fault tests, and the benchmarks beside them, use all processors, and their waits have limits: nothing is compiled meanwhile.
 BUSY = "faults"
-BESIDE = ((("crds", "deploy"), ("health",)), (("faults",), ("bench",)), (("install",), ("demo", "data")),
-          (SANITIZERS, ("cluster",)))
+BESIDE = ((("crds", "deploy"), ("health",)), (("faults",), ("bench",)), (("preflight", "images"), ("limiter",)),
+          (("install",), ("demo", "data")), (SANITIZERS, ("cluster",)))
 
 
 def groups(steps: Iterable[str], wanted: Collection[str]) -> list[list[list[str]]]:
