@@ -45,6 +45,8 @@ GPUPOOL_DRIVER_CALL(cuArrayGetMemoryRequirements,
 GPUPOOL_DRIVER_CALL(cuMipmappedArrayGetMemoryRequirements,
                     (ArrayMemoryRequirements * needs, CUmipmappedArray array, CUdevice device),
                     (needs, array, device))
+GPUPOOL_DRIVER_CALL(cuEventElapsedTime, (float* milliseconds, CUevent begin, CUevent end),
+                    (milliseconds, begin, end))
 GPUPOOL_DRIVER_CALL(cuGraphGetNodes, (CUgraph graph, CUgraphNode* nodes, std::size_t* count),
                     (graph, nodes, count))
 GPUPOOL_DRIVER_CALL(cuGraphNodeGetType, (CUgraphNode node, Enum* type), (node, type))

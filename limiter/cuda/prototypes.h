@@ -72,6 +72,10 @@ GPUPOOL_CUDA cuStreamSynchronize(CUstream stream);
 GPUPOOL_CUDA cuStreamSynchronize_ptsz(CUstream stream);
 GPUPOOL_CUDA cuEventSynchronize(CUevent event);
 
+// older_drivers.cc
+GPUPOOL_CUDA cuCtxGetDevice_v2(CUdevice* device, CUcontext context);
+GPUPOOL_CUDA cuEventElapsedTime_v2(float* milliseconds, CUevent begin, CUevent end);
+
 // graphs.cc
 GPUPOOL_CUDA cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, CUgraphNode* error, char* log,
                                 std::size_t size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a pool gives back what was freed: the program waits for work of the device.
 #include "limiter/cuda/driver_calls.h"
+#include "limiter/cuda/older_drivers.h"
 #include "limiter/cuda/pool_charge.h"
 #include "limiter/cuda/session.h"
 
@@ -24,7 +25,12 @@ CUresult waited(CUresult result, bool for_device) {
 
 CUresult cuCtxSynchronize() { return waited(REAL(cuCtxSynchronize)(), true); }
 
-CUresult cuCtxSynchronize_v2(CUcontext context) { return waited(REAL(cuCtxSynchronize_v2)(context), false); }
+CUresult cuCtxSynchronize_v2(CUcontext context) {
+  if (only_older(Fn::cuCtxSynchronize_v2, Fn::cuCtxSynchronize)) {
+    return cuCtxSynchronize();
+  }
+  return waited(REAL(cuCtxSynchronize_v2)(context), false);
+}
 
 CUresult cuStreamSynchronize(CUstream stream) { return waited(REAL(cuStreamSynchronize)(stream), false); }
 

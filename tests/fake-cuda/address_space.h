@@ -15,7 +15,7 @@ struct Device;
 struct Physical;
 struct GraphMemory;
 
-enum class Source { kAllocated, kManaged, kHost, kRegistered, kMapped, kPool, kGraph, kIpc, kGlobal };
+enum class Source { kAllocated, kManaged, kHost, kRegistered, kMapped, kPool, kGraph, kIpc };
 
 // One allocation, or one mapping, in this process's address space of the GPUs.
 struct Range {

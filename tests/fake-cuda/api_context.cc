@@ -22,7 +22,7 @@ Result create(Driver& d, Context** out, unsigned int flags, Ordinal ordinal) {
 Result destroy(Driver& d, Context* context) {
   if (!d.is_context(context)) return Result::kInvalidContext;
   if (context->primary) return Result::kInvalidContext;
-  std::erase(d.stack(), context);
+  d.stack().erase(context);
   d.destroy_context(context);
   return Result::kSuccess;
 }

@@ -16,7 +16,7 @@ CUDA_FUNCTION(cuGreenCtxCreate)(Context** out, void*, Ordinal ordinal, unsigned 
 CUDA_FUNCTION(cuGreenCtxDestroy)(Context* context) {
   return call(__func__, [&](Driver& d) {
     if (!d.is_context(context)) return Result::kInvalidContext;
-    std::erase(d.stack(), context);
+    d.stack().erase(context);
     d.destroy_context(context);
     return Result::kSuccess;
   });

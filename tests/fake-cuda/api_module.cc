@@ -63,13 +63,9 @@ CUDA_FUNCTION(cuModuleGetFunction)(Function** out, Module* module, const char* n
     return put(out, function_of(*module, name));
   });
 }
-CUDA_FUNCTION(cuModuleGetGlobal_v2)(Pointer* out, std::size_t* bytes, Module* module, const char* name) {
+CUDA_FUNCTION(cuModuleGetGlobal_v2)(Pointer*, std::size_t*, Module* module, const char*) {
   return call_in_context(__func__, [&](Driver& d, Context&) {
-    if (!is_module(d, module)) return Result::kInvalidHandle;
-    const Pointer found = name != nullptr ? global_of(d, *module, name) : 0;
-    if (found == 0) return Result::kNotFound;
-    if (bytes != nullptr) *bytes = kGlobalBytes;
-    return out != nullptr ? put(out, found) : Result::kSuccess;
+    return is_module(d, module) ? Result::kNotFound : Result::kInvalidHandle;  // no image has variables
   });
 }
 CUDA_FUNCTION(cuModuleGetLoadingMode)(int* out) {

@@ -152,8 +152,8 @@ bool Driver::charge(Device& device, Kind kind, std::uint64_t bytes) {
   return state_.charge(device.state, kind, bytes, capacity(device));
 }
 
-std::vector<Context*>& Driver::stack() {
-  thread_local std::vector<Context*> contexts;
+ContextStack& Driver::stack() {
+  thread_local constinit ContextStack contexts{};
   return contexts;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -54,6 +56,25 @@ struct Context {
   SmallBlocks blocks;
 };
 
+// A thread's contexts; the last is the current one. Nothing destroys it: programs call the driver after the
+// end of their thread-local variables.
+class ContextStack {
+ public:
+  bool empty() const { return count_ == 0; }
+  Context* back() const { return contexts_[count_ - 1]; }
+  void push_back(Context* context) {
+    if (count_ < std::size(contexts_)) contexts_[count_++] = context;
+  }
+  void pop_back() { --count_; }
+  void erase(const Context* context) {
+    count_ = static_cast<unsigned>(std::remove(contexts_, contexts_ + count_, context) - contexts_);
+  }
+
+ private:
+  Context* contexts_[64];
+  unsigned count_;
+};
+
 // This process's view of the pretended driver. All calls hold `mutex`.
 class Driver {
  public:
@@ -88,7 +109,7 @@ class Driver {
   Context* make_context(Device& device, unsigned int flags, bool primary);  // null: out of memory
   void destroy_context(Context* context);
   bool is_context(const Context* context) const { return contexts_.contains(const_cast<Context*>(context)); }
-  std::vector<Context*>& stack();
+  ContextStack& stack();
 
  private:
   friend Driver& driver();

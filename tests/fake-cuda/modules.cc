@@ -22,9 +22,6 @@ Module* load_module(Driver& driver, Context& context) {
 }
 
 void unload_module(Driver& driver, Module* module) {
-  for (std::size_t i = 0; i < module->globals.size(); ++i)
-    driver.memory().remove(module->block + i * kGlobalBytes);
-  if (module->block != 0) release_addresses(module->block, kCodeBytes);
   driver.discharge(*module->context->device, Kind::kContext, module->charged);
   module->context->modules.erase(module);
   delete module;
@@ -42,22 +39,6 @@ bool is_function(Driver& driver, const Function* function) {
       return std::ranges::any_of(module->functions, [&](const auto& made) { return made.get() == function; });
     });
   });
-}
-
-Pointer global_of(Driver& driver, Module& module, const std::string& name) {
-  if (module.block == 0) module.block = reserve_addresses(kCodeBytes, kGranule);
-  const auto known = std::ranges::find(module.globals, name);
-  const auto offset = static_cast<std::uint64_t>(known - module.globals.begin()) * kGlobalBytes;
-  if (module.block == 0 || offset >= kCodeBytes) return 0;
-  if (known == module.globals.end()) {
-    module.globals.push_back(name);
-    driver.memory().add(module.block + offset, {.size = kGlobalBytes,
-                                                .source = Source::kGlobal,
-                                                .device = module.context->device,
-                                                .context = module.context,
-                                                .backing = std::make_shared<Backing>(kGlobalBytes)});
-  }
-  return module.block + offset;
 }
 
 Function* function_of(Module& module, const std::string& name) {

@@ -9,7 +9,7 @@
 
 namespace gpupool::fake_cuda {
 
-// A kernel or a global variable is whatever a program asks for: the fake does not read images.
+// A kernel is whatever a program asks for: the fake does not read images.
 struct Function {
   Module* module = nullptr;
   std::string name;
@@ -20,8 +20,6 @@ struct Module {
   Context* context = nullptr;
   std::uint64_t charged = 0;  // code
   std::vector<std::unique_ptr<Function>> functions;
-  std::uint64_t block = 0;  // where its variables are; 0: it has none
-  std::vector<std::string> globals;
 };
 
 // Takes the bytes of the module's code; null: out of memory.
@@ -29,10 +27,6 @@ Module* load_module(Driver& driver, Context& context);
 void unload_module(Driver& driver, Module* module);
 bool is_module(Driver& driver, const Module* module);
 bool is_function(Driver& driver, const Function* function);
-// The address of the variable of this name, which is made when it is asked for and takes a page of the
-// module's bytes; 0: the module is full.
-inline constexpr std::uint64_t kGlobalBytes = 4096;
-Pointer global_of(Driver& driver, Module& module, const std::string& name);
 Function* function_of(Module& module, const std::string& name);
 
 }  // namespace gpupool::fake_cuda
