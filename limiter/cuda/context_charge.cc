@@ -103,7 +103,7 @@ void estimate_context(CUcontext context, unsigned position, std::uint64_t bytes)
       number_context(known);
       known.estimated = bytes;
       known.position = position;
-      known.uses = known.uses == 0 ? 1 : known.uses;
+      known.charged = true;
     }
     return true;
   });
@@ -130,7 +130,8 @@ void context_made(CUcontext context, CUdevice device, Reserved& reserved) {
   }
   bool is_new = false;
   contexts.change(key_of(context), true, [&](KnownContext& known) {
-    is_new = known.uses == 0;
+    is_new = !known.charged;
+    known.charged = true;
     number_context(known);
     known.position = position;
     ++known.uses;
@@ -197,7 +198,7 @@ LeavingContext::~LeavingContext() {
   if (found_) {
     bool other = false;
     contexts.change(key_of(context_), taken_, [&](KnownContext& known) {
-      other = taken_ && known.number != 0;
+      other = taken_ && known.charged;
       known.uses += taken_ ? 0 : 1;
       known = taken_ && !other ? known_ : known;
       return true;
@@ -241,7 +242,7 @@ void context_grew(CUcontext context, unsigned position, Reserved& reserved, std:
     number_context(known);
     known.estimated += bytes;
     known.position = position;
-    known.uses = known.uses == 0 ? 1 : known.uses;
+    known.charged = true;
     return true;
   });
   reserved.commit(Class::kContext, bytes);

@@ -28,6 +28,7 @@ struct KnownContext {
   std::uint64_t estimated;  // bytes that are charged because nothing measures them
   std::uint32_t position;
   std::uint32_t uses;
+  bool charged;  // or measured
 };
 
 // The end of a use of a context, around the driver's call. Like Leaving it takes out what ends before the
@@ -42,6 +43,9 @@ class LeavingContext {
 
   // Whether that was the last use that is known of.
   bool last() const { return taken_; }
+  // The driver has ended the use but not the context, although the last use that is known of ended: there are
+  // others.
+  void still_used() { known_.uses = 0; }
   // The driver has ended the use, and with the last one the context with everything that it owned.
   void done();
   // The driver has ended the context, whatever is known of uses.

@@ -35,21 +35,34 @@ CUcontext known_primary(CUdevice device) {
   return context;
 }
 
+// The device has another primary context by now.
+void forget_replaced(CUcontext context, CUdevice device) {
+  if (context != nullptr && context != known_primary(device)) {
+    LeavingContext leaving(context, LeavingContext::Ends::kAll);
+    leaving.ended();
+  }
+}
+
 template <typename Call>
 CUresult release_primary(CUdevice device, Call call) {
   if (!session.limits_anything()) {
     return call();
   }
-  LeavingContext leaving(known_primary(device), LeavingContext::Ends::kOneUse);
-  const CUresult result = call();
-  if (result == kSuccess) {
-    const Active active = find_active(device);
-    if (active == Active::kNo) {
+  CUcontext const context = known_primary(device);
+  CUresult result = kSuccess;
+  {
+    LeavingContext leaving(context, LeavingContext::Ends::kOneUse);
+    result = call();
+    if (result == kSuccess && find_active(device) == Active::kNo) {
       leaving.ended();
-    } else if (!leaving.last()) {
+    } else if (result == kSuccess && !leaving.last()) {
       leaving.done();
+    } else if (result == kSuccess) {
+      leaving.still_used();
     }
   }
+  // Another thread may have made the next one before it was asked whether there is one.
+  forget_replaced(context, device);
   return result;
 }
 
@@ -82,7 +95,9 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   }
   const CUresult result = call_patiently(position, reserved.bytes(), call);
   if (result == kSuccess) {
+    CUcontext const before = known_primary(device);
     primaries.put(key_of(device), *context);
+    forget_replaced(before, device);
     context_made(*context, device, reserved);
   }
   return result;
