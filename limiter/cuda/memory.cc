@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <atomic>
+#include <ctime>
 
 #include "limiter/cuda/allocations.h"
 #include "limiter/cuda/charge.h"
@@ -29,7 +30,11 @@ struct SmallInside {
   SmallInside& operator=(const SmallInside&) = delete;
 };
 
-constexpr int kShareTries = 1000;
+// How long the smallest allocations wait for each other where there is no room: not longer than some
+// milliseconds, also where other programs keep the processors busy.
+constexpr int kShareTries = 60;
+constexpr int kShareYields = 20;
+constexpr timespec kSharePause{0, 50'000};
 
 // There is no room for one more block, but there may be in one that is charged. Where a small allocation lies
 // says only the driver, so it is asked, and what lies in a new block is freed again.
@@ -54,7 +59,11 @@ CUresult allocate_in_known_block(unsigned position, const CUdeviceptr& pointer, 
     if (alone) {
       break;
     }
-    sched_yield();
+    if (tries < kShareYields) {
+      sched_yield();
+    } else {
+      nanosleep(&kSharePause, nullptr);
+    }
   }
   Reserved block;
   if (block.reserve(position, kBlock)) {  // meanwhile there is room
