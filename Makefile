@@ -41,15 +41,17 @@ bench-smoke: build
 	@cmake --build --preset release --target bench
 	@bench/run --smoke
 
-conformance: ## compare the limiter with driver libraries: DRIVERS="FOLDER..." with libcuda.so.* and libnvidia-ml.so.*; needs no GPU
+conformance: ## compare the limiter with driver libraries: DRIVERS="FOLDER..." with libcuda.so.* and libnvidia-ml.so.*, and run programs of Debian that are installed on a pretended one; needs no GPU
 	@tests/limiter/conformance --list $(DRIVERS)
 	@$(MAKE) --no-print-directory build
-	@cmake --build --preset release --target ask-driver
+	@cmake --build --preset release --target ask-driver gpupool_fake_cuda gpupool_fake_cuda_550 gpupool_fake_nvml use-slice
 	@tests/limiter/conformance $(DRIVERS)
+	@tests/limiter/run cuda.test_programs
 
-soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; 10,000 kills of users of a region; SEED=s
-	@cmake --build --preset release --target gpupool-operator-faults region-kills region-turns region-fits region-damage
+soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; 10,000 kills of users of a region, a million calls of the driver; SEED=s
+	@cmake --build --preset release --target gpupool-operator-faults region-kills region-turns region-fits region-damage gpupool_vgpu gpupool_vgpu_alias gpupool_vgpu_nvml gpupool_fake_cuda gpupool_fake_nvml memory-threads memory-trace use-slice
 	@REGION_KILLS=10000 REGION_TIMES=10 REGION_SEED=$(or $(SEED),1) tests/limiter/run test_region
+	@TRACE_STEPS=1000000 TRACE_SEED=$(or $(SEED),1) tests/limiter/run cuda.test_trace
 	@FETCH_KILLS=100 tests/data/run test_fetch_kills
 	@tests/faults/run --soak --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES))
 

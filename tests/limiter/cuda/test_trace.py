@@ -4,6 +4,7 @@
 Environment: TRACE_STEPS (60,000; `make soak` has a million) and TRACE_SEED (1).
 """
 
+import collections
 import os
 import unittest
 
@@ -11,7 +12,8 @@ from tests.limiter.cuda.cuda_case import WITH_NVML, CudaCase
 
 LIMIT = 700  # MiB
 STEPS = int(os.environ.get("TRACE_STEPS", "60000"))
-SEED = os.environ.get("TRACE_SEED", "1")
+SEED = int(os.environ.get("TRACE_SEED", "1"))
+MOST = 100_000  # steps of one process; more are several, each with its own seed
 FEW = 10_000  # from so many steps on each name is met as often as is asked for below
 
 # Calls that must have gone well, failed, and, where they take memory, been refused, or the trace says nothing about them.
@@ -33,9 +35,14 @@ CODE = ("cuModuleLoadData", "cuModuleLoadFatBinary")
 
 class Trace(CudaCase):
     def trace(self, steps: int, *arguments: str, **env: str) -> dict[str, int]:
-        output = self.output_of(self.container(LIMIT, LIMIT), "memory-trace", SEED, str(steps), str(LIMIT), *arguments, **env)
-        rows = (line.rsplit(" ", 1) for line in output.splitlines())
-        return {name: int(count) for name, count in rows}
+        counts: collections.Counter[str] = collections.Counter()
+        for first in range(0, steps, MOST):
+            output = self.output_of(self.container(LIMIT, LIMIT), "memory-trace", str(SEED + first // MOST),
+                                    str(min(steps - first, MOST)), str(LIMIT), *arguments, **env)
+            for line in output.splitlines():
+                name, count = line.rsplit(" ", 1)
+                counts[name] += int(count)
+        return counts
 
     def all_met(self, counts: dict[str, int], *names: str) -> None:
         failed = sum(count for name, count in counts.items() if name.endswith(" failed"))
@@ -69,9 +76,9 @@ class Trace(CudaCase):
 class Threads(CudaCase):
     def test_threads(self) -> None:
         """Eight threads: also who gets another's pointer or handle is charged once."""
-        rounds = max(STEPS // 200, 10)
+        rounds = min(max(STEPS // 200, 10), 2000)
         for env in ({}, {"LD_LIBRARY_PATH": WITH_NVML}):
-            output = self.output_of(self.container(400, 400), "memory-threads", SEED, str(rounds), **env)
+            output = self.output_of(self.container(400, 400), "memory-threads", str(SEED), str(rounds), **env)
             self.assertEqual(output, f"{rounds} rounds\n")
 
 

@@ -68,7 +68,7 @@ class Trace {
     // The first call that makes an array asks for its size.
     const bool asks = base == "cuArray3DCreate_v2" || base == "cuMipmappedArrayCreate";
     if (injected) fail_next(std::string(base).c_str(), chance(2) ? 2 : 999, asks ? 1 : 0);
-    const std::uint64_t before = truth(device);
+    const std::uint64_t before = needs != 0 ? truth(device) : 0;
     const int result = cu(name, args...);
     if (injected) fail_next(nullptr);
     ++calls_;
