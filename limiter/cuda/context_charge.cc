@@ -123,22 +123,24 @@ std::uint64_t expected_context(unsigned position) {
   return learnt != 0 ? learnt : session.ledger().limits().context_bytes;
 }
 
-void context_made(CUcontext context, CUdevice device, Reserved& reserved) {
+std::uint64_t context_made(CUcontext context, CUdevice device, Reserved& reserved) {
   const unsigned position = session.position(device);
   if (!is_device(position)) {
-    return;
+    return 0;
   }
   bool is_new = false;
+  std::uint64_t number = 0;
   contexts.change(key_of(context), true, [&](KnownContext& known) {
     is_new = !known.charged;
     known.charged = true;
     number_context(known);
+    number = known.number;
     known.position = position;
     ++known.uses;
     return true;
   });
   if (!is_new) {
-    return;
+    return number;
   }
   Measured& measured = measured_devices[position];
   measured.device.store(device + 1, std::memory_order_relaxed);
@@ -151,16 +153,17 @@ void context_made(CUcontext context, CUdevice device, Reserved& reserved) {
       measured.learnt.store(bytes - before, std::memory_order_relaxed);
     }
     measured.next_ns.store(monotonic_ns() + kBetweenMeasures, std::memory_order_relaxed);
-    return;
+    return number;
   }
   if (measuring_works(position)) {
     reserved.settle(Class::kContext, before + reserved.bytes());  // until it can be measured
     make_due(position);
-    return;
+    return number;
   }
   const std::uint64_t estimate = session.ledger().limits().context_bytes;
   estimate_context(context, position, estimate);
   reserved.cancel();
+  return number;
 }
 
 void context_attached(CUcontext context) {
@@ -180,9 +183,12 @@ std::uint64_t current_context_number() {
   return number;
 }
 
-LeavingContext::LeavingContext(CUcontext context, Ends ends) : context_(context) {
+LeavingContext::LeavingContext(CUcontext context, Ends ends, std::uint64_t number) : context_(context) {
   Unsettled::begin();
-  contexts.change(key_of(context), false, [this, ends](KnownContext& known) {
+  contexts.change(key_of(context), false, [this, ends, number](KnownContext& known) {
+    if (number != 0 && known.number != number) {
+      return true;
+    }
     found_ = true;
     taken_ = ends == Ends::kAll || known.uses <= 1;
     known_ = known;
@@ -225,7 +231,7 @@ void LeavingContext::settle() {
 void LeavingContext::done() { settle(); }
 
 void LeavingContext::ended() {
-  taken_ = taken_ || contexts.take(key_of(context_), known_);
+  taken_ = taken_ || (found_ && contexts.take(key_of(context_), known_));
   settle();
 }
 

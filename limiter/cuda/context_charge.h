@@ -14,8 +14,9 @@ namespace gpupool::limiter {
 
 // What a new context is expected to take. Called before it is made.
 std::uint64_t expected_context(unsigned position);
-// The driver made a context within `reserved`, or gave another use of one (nothing reserved).
-void context_made(CUcontext context, CUdevice device, Reserved& reserved);
+// The driver made a context within `reserved`, or gave another use of one (nothing reserved). Its number; 0:
+// nothing is charged for it.
+std::uint64_t context_made(CUcontext context, CUdevice device, Reserved& reserved);
 // One more use, of cuCtxAttach.
 void context_attached(CUcontext context);
 
@@ -36,7 +37,8 @@ struct KnownContext {
 class LeavingContext {
  public:
   enum class Ends : std::uint8_t { kOneUse, kAll };
-  LeavingContext(CUcontext context, Ends ends);
+  // `number` is that of the context that is meant, if the handle may be another's by now; 0: whichever it is.
+  LeavingContext(CUcontext context, Ends ends, std::uint64_t number = 0);
   ~LeavingContext();
   LeavingContext(const LeavingContext&) = delete;
   LeavingContext& operator=(const LeavingContext&) = delete;

@@ -13,7 +13,12 @@ namespace gpupool::limiter {
 
 namespace {
 
-constinit Table<CUcontext> primaries;       // by device + 1
+struct Primary {
+  CUcontext context;
+  std::uint64_t number;
+};
+
+constinit Table<Primary> primaries;         // by device + 1
 constinit Table<CUcontext> green_contexts;  // the context that stands for a green one
 
 std::uint64_t key_of(CUdevice device) { return static_cast<std::uint64_t>(device) + 1; }
@@ -29,16 +34,16 @@ Active find_active(CUdevice device) {
   return active != 0 ? Active::kYes : Active::kNo;
 }
 
-CUcontext known_primary(CUdevice device) {
-  CUcontext context = nullptr;
-  primaries.get(key_of(device), context);
-  return context;
+Primary known_primary(CUdevice device) {
+  Primary primary{};
+  primaries.get(key_of(device), primary);
+  return primary;
 }
 
-// The device has another primary context by now.
-void forget_replaced(CUcontext context, CUdevice device) {
-  if (context != nullptr && context != known_primary(device)) {
-    LeavingContext leaving(context, LeavingContext::Ends::kAll);
+// What the device had as its primary context is not it any more.
+void forget_replaced(const Primary& before, std::uint64_t now) {
+  if (before.number != 0 && before.number != now) {
+    LeavingContext leaving(before.context, LeavingContext::Ends::kAll, before.number);
     leaving.ended();
   }
 }
@@ -48,10 +53,10 @@ CUresult release_primary(CUdevice device, Call call) {
   if (!session.limits_anything()) {
     return call();
   }
-  CUcontext const context = known_primary(device);
+  const Primary primary = known_primary(device);
   CUresult result = kSuccess;
   {
-    LeavingContext leaving(context, LeavingContext::Ends::kOneUse);
+    LeavingContext leaving(primary.context, LeavingContext::Ends::kOneUse, primary.number);
     result = call();
     if (result == kSuccess && find_active(device) == Active::kNo) {
       leaving.ended();
@@ -62,13 +67,14 @@ CUresult release_primary(CUdevice device, Call call) {
     }
   }
   // Another thread may have made the next one before it was asked whether there is one.
-  forget_replaced(context, device);
+  forget_replaced(primary, known_primary(device).number);
   return result;
 }
 
 template <typename Call>
 CUresult reset_primary(CUdevice device, Call call) {
-  LeavingContext leaving(known_primary(device), LeavingContext::Ends::kAll);
+  const Primary primary = known_primary(device);
+  LeavingContext leaving(primary.context, LeavingContext::Ends::kAll, primary.number);
   const CUresult result = call();
   if (result == kSuccess) {
     leaving.done();
@@ -95,10 +101,14 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   }
   const CUresult result = call_patiently(position, reserved.bytes(), call);
   if (result == kSuccess) {
-    CUcontext const before = known_primary(device);
-    primaries.put(key_of(device), *context);
-    forget_replaced(before, device);
-    context_made(*context, device, reserved);
+    const std::uint64_t number = context_made(*context, device, reserved);
+    Primary before{};
+    primaries.change(key_of(device), true, [&](Primary& known) {
+      before = known;
+      known = Primary{*context, number};
+      return true;
+    });
+    forget_replaced(before, number);
   }
   return result;
 }

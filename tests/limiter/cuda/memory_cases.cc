@@ -188,15 +188,16 @@ void fill_and_print() {
 void ranks() {
   std::array<pid_t, 3> children{};
   std::array<int, 2> filled{};
+  std::array<int, 2> start{};  // not one pipe for both: a rank may be faster than another by a whole step
   std::array<int, 2> again{};
-  expect(pipe(filled.data()) == 0 && pipe(again.data()) == 0, "pipe");
+  expect(pipe(filled.data()) == 0 && pipe(start.data()) == 0 && pipe(again.data()) == 0, "pipe");
   for (pid_t& child : children) {
     child = fork();
     if (child != 0) continue;
     start_on(0);
     char word = 0;
     std::uint64_t own = 0;
-    expect(write(filled[1], &own, sizeof own) == sizeof own && read(again[0], &word, 1) == 1,
+    expect(write(filled[1], &own, sizeof own) == sizeof own && read(start[0], &word, 1) == 1,
            "a rank's context");
     own = fill(4 * kMib).size();
     expect(write(filled[1], &own, sizeof own) == sizeof own && read(again[0], &word, 1) == 1, "a rank");
@@ -210,7 +211,7 @@ void ranks() {
     return pieces;
   };
   for (std::size_t i = 0; i < children.size(); ++i) read_one();
-  expect(write(again[1], "xxx", 3) == 3, "begin");
+  expect(write(start[1], "xxx", 3) == 3, "begin");
   const std::uint64_t first = read_one() + read_one() + read_one();
   const std::uint64_t sum = ledger(0);
   kill(children[0], SIGKILL);

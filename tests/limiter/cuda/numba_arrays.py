@@ -3,11 +3,12 @@
 need a compiler of NVIDIA's.
 """
 
+import importlib
 from typing import Any
 
 import numpy as np
-from numba import cuda  # type: ignore[import-not-found]
 
+cuda = importlib.import_module("numba.cuda")
 PIECE = 16 << 20
 
 

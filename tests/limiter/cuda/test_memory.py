@@ -16,7 +16,7 @@ class Memory(CudaCase):
         return [line.split() for line in output.splitlines()]
 
     def numbers(self, *arguments: str, **env: str) -> list[list[int]]:
-        return [[int(word) for word in row] for row in self.case(*arguments, **env)]
+        return [[int(word) for word in row] for row in self.case(*arguments, container=None, **env)]
 
     def test_sizes(self) -> None:
         """M8: total is the limit, free what is left of it, and NVML says the same."""

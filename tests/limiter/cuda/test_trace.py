@@ -8,7 +8,7 @@ import collections
 import os
 import unittest
 
-from tests.limiter.cuda.cuda_case import WITH_NVML, CudaCase
+from tests.limiter.cuda.cuda_case import DRIVER, WITH_NVML, CudaCase
 
 LIMIT = 700  # MiB
 STEPS = int(os.environ.get("TRACE_STEPS", "60000"))
@@ -77,8 +77,8 @@ class Threads(CudaCase):
     def test_threads(self) -> None:
         """Eight threads: also who gets another's pointer or handle is charged once."""
         rounds = min(max(STEPS // 200, 10), 2000)
-        for env in ({}, {"LD_LIBRARY_PATH": WITH_NVML}):
-            output = self.output_of(self.container(400, 400), "memory-threads", str(SEED), str(rounds), **env)
+        for libraries in (DRIVER, WITH_NVML):
+            output = self.output_of(self.container(400, 400), "memory-threads", str(SEED), str(rounds), LD_LIBRARY_PATH=libraries)
             self.assertEqual(output, f"{rounds} rounds\n")
 
 
