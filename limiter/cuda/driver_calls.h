@@ -12,12 +12,14 @@ namespace gpupool::limiter::driver {
 
 // Functions of the driver that have no wrapper, as far as wrappers call them. They return what the driver
 // does, and CUDA_ERROR_NOT_FOUND if it lacks the function.
+// NOLINTBEGIN(bugprone-macro-parentheses): lists in parentheses
 #define GPUPOOL_DRIVER_CALL(name, parameters, arguments)                                 \
   inline CUresult name parameters {                                                      \
     using Type = CUresult(*) parameters;                                                 \
     void* const function = driver_function(Fn::name);                                    \
     return function == nullptr ? kNotFound : reinterpret_cast<Type>(function) arguments; \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 
 GPUPOOL_DRIVER_CALL(cuCtxGetDevice, (CUdevice * device), (device))
 GPUPOOL_DRIVER_CALL(cuCtxGetCurrent, (CUcontext * context), (context))

@@ -56,7 +56,7 @@ class Session {
   Ledger ledger_;
 };
 
-extern constinit Session session;
+extern constinit Session session;  // NOLINT(bugprone-dynamic-static-initializers): constinit
 
 // The calling thread's context; nullptr if there is none.
 CUcontext current_context();
