@@ -48,10 +48,12 @@ conformance: ## compare the limiter with driver libraries: DRIVERS="FOLDER..." w
 	@tests/limiter/conformance $(DRIVERS)
 	@tests/limiter/run cuda.test_programs
 
-soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; 10,000 kills of users of a region, a million calls of the driver; SEED=s
-	@cmake --build --preset release --target gpupool-operator-faults region-kills region-turns region-fits region-damage gpupool_vgpu gpupool_vgpu_alias gpupool_vgpu_nvml gpupool_fake_cuda gpupool_fake_nvml memory-threads memory-trace use-slice
+soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; 10,000 kills of users of a region, 1,000,000 calls of the limiter, 10 minutes of each of its parsers; SEED=s
+	@cmake --build --preset release --target all
 	@REGION_KILLS=10000 REGION_TIMES=10 REGION_SEED=$(or $(SEED),1) tests/limiter/run test_region
 	@TRACE_STEPS=1000000 TRACE_SEED=$(or $(SEED),1) tests/limiter/run cuda.test_trace
+	@cmake --preset fuzz && cmake --build --preset fuzz --target fuzz_limits_file fuzz_region_view
+	@tests/fuzz/run 600 limits_file region_view
 	@FETCH_KILLS=100 tests/data/run test_fetch_kills
 	@tests/faults/run --soak --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES))
 
