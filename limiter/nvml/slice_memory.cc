@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,8 +26,10 @@ std::atomic<Loading> loading_limits{Loading::kNotTried};
 constinit Limits container_limits{};
 
 // The region as this process reads it. The descriptor stays open for ever: closing it would end the record
-// lock by which libgpupool-vgpu.so in the same process holds its slot.
+// lock by which libgpupool-vgpu.so in the same process holds its slot. A program may close all descriptors
+// and open other files with their numbers: then the region is opened again.
 std::atomic<int> region_file{-1};
+std::atomic<std::uint64_t> region_identity{0};
 std::atomic<const std::byte*> region_memory{nullptr};
 
 Limits limits() {
@@ -42,22 +45,42 @@ Limits limits() {
   return loaded;
 }
 
-// Of two threads that open it at once one leaves its descriptor open unused.
-int open_region() {
-  int file = region_file.load();
-  if (file < 0) {
-    const int opened = open(kRegionPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (opened < 0 || region_file.compare_exchange_strong(file, opened)) {
-      return opened;
-    }
+// Which file it is, in one number; 0: none. By statx(), for old glibc.
+std::uint64_t identity_of(int file) {
+  struct statx status{};
+  if (statx(file, "", AT_EMPTY_PATH, STATX_INO, &status) != 0) {
+    return 0;
   }
-  return file;
+  return status.stx_ino ^ std::uint64_t{status.stx_dev_major} << 52U ^
+         std::uint64_t{status.stx_dev_minor} << 40U;
+}
+
+// -1: there is no region, or another one than before. Of two threads that open it at once one leaves its
+// descriptor open unused.
+int open_region() {
+  const int file = region_file.load();
+  const std::uint64_t known = region_identity.load();
+  if (file >= 0 && identity_of(file) == known) {
+    return file;
+  }
+  const int opened = open(kRegionPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (opened < 0) {
+    return -1;
+  }
+  const std::uint64_t identity = identity_of(opened);
+  if (known != 0 && identity != known) {
+    close(opened);
+    return -1;
+  }
+  region_identity.store(identity);
+  region_file.store(opened);
+  return opened;
 }
 
 std::span<const std::byte> region_bytes(int file) {
   const std::byte* memory = region_memory.load();
   if (memory == nullptr) {
-    if (file < 0 || lseek(file, 0, SEEK_END) < static_cast<off_t>(sizeof(Region))) {
+    if (lseek(file, 0, SEEK_END) < static_cast<off_t>(sizeof(Region))) {
       return {};
     }
     void* const mapped = mmap(nullptr, sizeof(Region), PROT_READ, MAP_SHARED, file, 0);
@@ -86,7 +109,8 @@ SliceMemory slice_memory(std::string_view uuid) {
   }
   const std::uint64_t limit = all.devices[position].bytes;
   const int file = open_region();
-  const std::optional<view::RegionView> read = view::read_living(region_bytes(file), file);
+  const std::optional<view::RegionView> read =
+      file < 0 ? std::nullopt : view::read_living(region_bytes(file), file);
   if (!read || position >= read->device_count) {
     return {true, limit, limit};
   }

@@ -62,6 +62,14 @@ class MemoryInfo(unittest.TestCase):
         """What it uses itself counts, and it keeps its slot: NVML's part reads the region by a descriptor of its own."""
         self.assertEqual(self.say("3072", program="itself"), self.say("3072"))
 
+    def test_after_all_descriptors_are_closed(self) -> None:
+        """As daemons do. The region is found again, and others' descriptors are left alone."""
+        container = Container(files={"/etc/gpupool/limits": self.limits})
+        output = container.output(test_program("use-slice"), "3072", "--", test_program("say-memory"), "again", env=self.env)
+        lines = output.splitlines()
+        self.assertEqual(lines[:3], lines[3:])
+        self.assertEqual(lines[1].split()[1:], self.sizes(8192, 5120, 3072))
+
     def test_dead_processes_use_nothing(self) -> None:
         self.assertEqual(self.say("dead")[UUIDS[1]], self.sizes(8192, 8192, 0))
 
