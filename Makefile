@@ -51,6 +51,8 @@ conformance: ## compare the limiter with driver libraries: DRIVERS="FOLDER..." w
 soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; 10,000 kills of users of a region, 1,000,000 calls of the limiter, 10 minutes of each of its parsers; SEED=s
 	@cmake --build --preset release --target all
 	@REGION_KILLS=10000 REGION_TIMES=10 REGION_SEED=$(or $(SEED),1) tests/limiter/run test_region
+	@build/bin/limiter-tests/region-times
+	@STRICT_TIMES=1 tests/limiter/run proxy.test_cost
 	@TRACE_STEPS=1000000 TRACE_SEED=$(or $(SEED),1) tests/limiter/run cuda.test_trace
 	@cmake --preset fuzz && cmake --build --preset fuzz --target fuzz_limits_file fuzz_region_view
 	@tests/fuzz/run 600 limits_file region_view

@@ -64,6 +64,7 @@ def parent_has_no_limiter() -> bool:
 
 def can_make_namespaces() -> bool:
     try:
-        return subprocess.run(["unshare", "-m", "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
+        return subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/run"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, check=False).returncode == 0
     except FileNotFoundError:
         return False
