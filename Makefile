@@ -41,12 +41,11 @@ bench-smoke: build
 	@cmake --build --preset release --target bench
 	@bench/run --smoke
 
-conformance: ## compare the limiter with driver libraries: DRIVERS="FOLDER..." with libcuda.so.* and libnvidia-ml.so.*, and run programs of Debian that are installed on a pretended one; needs no GPU
+conformance: ## compare the limiter with driver libraries: DRIVERS="FOLDER..." with libcuda.so.* and libnvidia-ml.so.*; needs no GPU
 	@tests/limiter/conformance --list $(DRIVERS)
 	@$(MAKE) --no-print-directory build
-	@cmake --build --preset release --target ask-driver gpupool_fake_cuda gpupool_fake_cuda_550 gpupool_fake_nvml use-slice
+	@cmake --build --preset release --target ask-driver
 	@tests/limiter/conformance $(DRIVERS)
-	@tests/limiter/run cuda.test_programs
 
 soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; 10,000 kills of users of a region, 1,000,000 calls of the limiter, 10 minutes of each of its parsers; SEED=s
 	@cmake --build --preset release --target all

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""R4: programs of Debian, as they are, on the fake driver: they run within a slice, and get out-of-memory at its limit.
+"""R4: programs of Debian, as they are, on the fake driver: they run within a slice, and get out-of-memory at its limit."""
 
-Those that no other test needs are not in deps/packages.txt; what is not installed is skipped and named. `make conformance`
-runs them all: apt-get install ffmpeg python3-numba gcc-12-offload-nvptx libgomp-plugin-nvptx1 (150 MB).
-"""
-
-import os
 import re
 import subprocess
 import unittest
@@ -22,10 +17,6 @@ HERE = Path(__file__).parent
 # These look for the newest form of each name; older drivers do not have all of them.
 OLD_DRIVER = f"{build_folder()}/lib/fake-cuda-550:{build_folder()}/lib"
 OUT_OF_MEMORY = "CUDA_ERROR_OUT_OF_MEMORY"
-
-
-def installed(path: str) -> bool:
-    return os.path.exists(path)
 
 
 class Programs(CudaCase):
@@ -47,7 +38,6 @@ class Programs(CudaCase):
                             "-filter_hw_device", "gpu", "-f", "lavfi", "-i", "testsrc=size=1920x1080:rate=25:duration=0.4",
                             "-vf", chain, "-f", "framemd5", "-")
 
-    @unittest.skipUnless(installed("/usr/bin/ffmpeg"), "ffmpeg is not installed")
     def test_ffmpeg(self) -> None:
         """The frames that went through the device are those that did not."""
         done, plain = self.frames(self.slice(), "hwupload_cuda", "hwdownload"), self.frames(self.slice())
@@ -55,14 +45,12 @@ class Programs(CudaCase):
         self.assertEqual(len(re.findall(r"^0,", done.stdout, re.MULTILINE)), 10)
         self.assertEqual(done.stdout, plain.stdout)
 
-    @unittest.skipUnless(installed("/usr/bin/ffmpeg"), "ffmpeg is not installed")
     def test_ffmpeg_without_room(self) -> None:
         """It makes two contexts; there is no room for a frame."""
         done = self.frames(self.slice(2 * CONTEXT + 2), "hwupload_cuda", "hwdownload")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(f"cu->cuMemAlloc(&data, size) failed -> {OUT_OF_MEMORY}", done.stderr)
 
-    @unittest.skipUnless(installed("/usr/lib/python3/dist-packages/numba"), "python3-numba is not installed")
     def test_numba(self) -> None:
         """It loads libcuda.so, and takes the newest form of each name that it finds."""
         done = self.program(self.slice(), PYTHON, str(HERE / "numba_arrays.py"), LD_LIBRARY_PATH=OLD_DRIVER)
@@ -72,9 +60,6 @@ class Programs(CudaCase):
         self.assertIn(int(held), (LIMIT - CONTEXT - PIECE, LIMIT - CONTEXT))  # a freed array may still be there
         self.assertIn(OUT_OF_MEMORY, error)
 
-    @unittest.skipUnless(installed("/usr/lib/gcc/x86_64-linux-gnu/12/accel/nvptx-none/mkoffload")
-                         and installed("/usr/lib/x86_64-linux-gnu/libgomp-plugin-nvptx.so.1"),
-                         "gcc-12-offload-nvptx and libgomp-plugin-nvptx1 are not installed")
     def test_openmp(self) -> None:
         """Target regions of GCC's OpenMP; the code of one takes a part of a piece."""
         binary = str(self.folder / "offload")
