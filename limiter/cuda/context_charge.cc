@@ -205,7 +205,7 @@ LeavingContext::~LeavingContext() {
     bool other = false;
     contexts.change(key_of(context_), taken_, [&](KnownContext& known) {
       other = taken_ && known.charged;
-      known.uses += taken_ ? 0 : 1;
+      known.uses += !taken_ && known.number == known_.number ? 1 : 0;
       known = taken_ && !other ? known_ : known;
       return true;
     });
@@ -231,7 +231,13 @@ void LeavingContext::settle() {
 void LeavingContext::done() { settle(); }
 
 void LeavingContext::ended() {
-  taken_ = taken_ || (found_ && contexts.take(key_of(context_), known_));
+  if (found_ && !taken_) {
+    contexts.change(key_of(context_), false, [this](const KnownContext& known) {
+      taken_ = known.number == known_.number;  // the handle may be another's by now
+      known_ = taken_ ? known : known_;
+      return !taken_;
+    });
+  }
   settle();
 }
 

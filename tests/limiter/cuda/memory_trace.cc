@@ -22,6 +22,7 @@ Lent start_lender() {
   Lent lent{};
   if (pipe(pipes.data()) != 0) std::exit(3);
   if (const pid_t child = fork(); child != 0) {
+    close(pipes[1]);  // so that the end of a lender is seen
     if (read(pipes[0], &lent, sizeof lent) != sizeof lent) std::exit(3);
     return lent;
   }
