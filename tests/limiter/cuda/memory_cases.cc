@@ -110,6 +110,39 @@ void small() {
   expect(ledger(0) == full && allocate(1024) != 0 && allocate(1024) == 0, "the place of a freed one");
 }
 
+// A refusal is counted once, and what is granted in another way is none.
+void refusals() {
+  start_on(0);
+  allocate(1024);
+  const auto counted = [] { return region().devices[0].refusals.load(); };
+  const auto refused = [&](const char* what, auto call) {
+    const std::uint64_t before = counted();
+    expect(call() == kOutOfMemory && counted() == before + 1, what);
+  };
+  const auto granted = [&](const char* what, auto call) {
+    const std::uint64_t before = counted();
+    expect(call() == kSuccess && counted() == before, what);
+  };
+  CUdeviceptr pointer = 0;
+  CUcontext context = nullptr;
+  CUmemGenericAllocationHandle handle = 0;
+  MemAllocationProp prop{};
+  prop.type = 1;
+  prop.location = {kLocationDevice, 0};
+  const ArrayDescriptor flat{1024, 1024, 0x20, 1};
+  fill(2 * kMib);
+  granted("in a known block", [&] { return cu("cuMemAlloc_v2", &pointer, std::size_t{1024}); });
+  refused("cuMemAlloc_v2", [&] { return cu("cuMemAlloc_v2", &pointer, std::size_t{2 * kMib}); });
+  refused("cuMemAllocManaged", [&] { return cu("cuMemAllocManaged", &pointer, std::size_t{2 * kMib}, 1U); });
+  refused("cuMemAllocAsync", [&] { return cu("cuMemAllocAsync", &pointer, std::size_t{1}, CUstream{}); });
+  refused("cuArrayCreate_v2", [&] { return cu("cuArrayCreate_v2", &context, &flat); });
+  refused("cuMemCreate", [&] { return cu("cuMemCreate", &handle, std::size_t{2 * kMib}, &prop, 0ULL); });
+  refused("cuCtxCreate_v2", [&] { return cu("cuCtxCreate_v2", &context, 0U, 0); });
+  fill(1024);
+  refused("a small one", [&] { return cu("cuMemAlloc_v2", &pointer, std::size_t{1024}); });
+  std::puts("once");
+}
+
 CUmemGenericAllocationHandle create(std::size_t bytes) {
   CUmemGenericAllocationHandle handle = 0;
   MemAllocationProp prop{};
@@ -151,6 +184,31 @@ void orders() {
     }
     expect(ledger(0) == before && truth(0) == before, "asleep");
   }
+  std::puts("exact");
+}
+
+// A graph whose launch frees what the one before has left needs nothing more in a full slice; when its memory
+// is the program's again, it does.
+void relaunch() {
+  start_on(0);
+  CUgraph graph = nullptr;
+  CUgraphNode node = nullptr;
+  CUgraphExec exec = nullptr;
+  MemAllocNodeParams params{};
+  params.pool_props.alloc_type = 1;
+  params.pool_props.location = {kLocationDevice, 0};
+  params.bytesize = 10 * kMib;
+  cu("cuGraphCreate", &graph, 0U);
+  cu("cuGraphAddMemAllocNode", &node, graph, static_cast<const CUgraphNode*>(nullptr), std::size_t{0},
+     &params);
+  expect(cu("cuGraphInstantiateWithFlags", &exec, graph, 1ULL) == 0, "cuGraphInstantiateWithFlags");
+  expect(cu("cuGraphLaunch", exec, CUstream{}) == 0, "the first launch");
+  fill(2 * kMib);
+  expect(cu("cuGraphLaunch", exec, CUstream{}) == 0 && ledger(0) == truth(0), "a launch in a full slice");
+  expect(cu("cuMemFree_v2", params.dptr) == 0 && cu("cuDeviceGraphMemTrim", 0) == 0, "free and trim");
+  expect(fill(2 * kMib).size() == 5 && ledger(0) == truth(0), "what the graph had");
+  expect(cu("cuGraphLaunch", exec, CUstream{}) == kOutOfMemory && ledger(0) == truth(0),
+         "a launch without room");
   std::puts("exact");
 }
 
@@ -266,7 +324,9 @@ int main(int argc, char** argv) {
   if (which == "sizes") sizes();
   if (which == "over") over();
   if (which == "small") small();
+  if (which == "refusals") refusals();
   if (which == "orders") orders();
+  if (which == "relaunch") relaunch();
   if (which == "forks") forks(argv);
   if (which == "fill") fill_and_print();
   if (which == "ranks") ranks();

@@ -34,8 +34,14 @@ class Memory(CudaCase):
         """2 MiB of 1 KiB each, less the first."""
         self.assertEqual(self.case("small"), [["2047"]])
 
+    def test_refusals_are_counted_once(self) -> None:
+        self.assertEqual(self.case("refusals"), [["once"]])
+
     def test_orders(self) -> None:
         self.assertEqual(self.case("orders"), [["exact"]])
+
+    def test_graph_that_frees_on_launch(self) -> None:
+        self.assertEqual(self.case("relaunch"), [["exact"]])
 
     def test_forks_and_exec(self) -> None:
         """Children have nothing of their parent's; the new program begins with an empty slice."""
