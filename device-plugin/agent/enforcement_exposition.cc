@@ -13,7 +13,7 @@ namespace {
 using enforcement::CountedContainer;
 using enforcement::Finding;
 
-constexpr std::int64_t kBytesPerMib = 1024 * 1024;
+constexpr std::int64_t kBytesPerMib = std::int64_t{1} << 20U;
 
 struct UseFamilies {
   Family limit{"gpupool_enforced_limit_bytes", "Memory of the GPU that the container may use."};

@@ -21,7 +21,7 @@ using enforcement::Finding;
 
 constexpr auto kAuditPace = std::chrono::seconds(5);
 constexpr std::size_t kMaxExcesses = 32;  // as the definition of GpuNode says
-constexpr std::uint64_t kMib = 1024 * 1024;
+constexpr std::uint64_t kMib = 1ULL << 20U;
 
 std::vector<Container::Device> limited_devices(const kubelet::Holding& holding, const slices::Table& table) {
   std::vector<Container::Device> found;

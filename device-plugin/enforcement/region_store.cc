@@ -21,7 +21,7 @@ namespace gpupool::enforcement {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint64_t kRegionMib = 1024 * 1024;
+constexpr std::uint64_t kRegionMib = 1ULL << 20U;
 
 tl::unexpected<base::Error> cannot(const char* what, const std::string& path, int error) {
   return base::fail(base::ErrorCode::kIo, "cannot " + std::string(what) + " " + path + ": " +

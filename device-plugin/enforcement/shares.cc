@@ -12,7 +12,7 @@
 namespace gpupool::enforcement {
 namespace {
 
-constexpr std::uint64_t kBytesPerMib = 1024 * 1024;
+constexpr std::uint64_t kBytesPerMib = 1ULL << 20U;
 
 std::uint64_t bytes(std::int64_t mib) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(mib, 0)) * kBytesPerMib;

@@ -13,7 +13,7 @@ constexpr auto kWaitPace = std::chrono::milliseconds(100);
 constexpr auto kIdlePace = std::chrono::seconds(1);
 // The regions are not read at one moment, and the memory of a process that was killed is not free at once.
 constexpr int kLooksToBelieve = 3;
-constexpr std::uint64_t kMib = 1024 * 1024;
+constexpr std::uint64_t kMib = 1ULL << 20U;
 
 bool may_wait(const Container& container) {
   return std::any_of(container.devices.begin(), container.devices.end(), [](const Container::Device& device) {

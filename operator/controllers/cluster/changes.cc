@@ -75,6 +75,7 @@ std::vector<api::ObjectKey> pods_in_excess(const runtime::Change<api::GpuNode>& 
   std::vector<Excess> changed;
   std::ranges::set_symmetric_difference(before, after, std::back_inserter(changed));
   std::vector<api::ObjectKey> pods;
+  pods.reserve(changed.size());
   for (const auto& [ns, pod, uid, end] : changed) pods.push_back({ns, pod});
   return pods;
 }
