@@ -12,7 +12,8 @@ from tests.limiter.container import Container, test_program
 from tests.limiter.cuda.cuda_case import CudaCase, limits_file
 
 PHYSICAL = 600  # MiB; three contexts take 192
-WAIT = 3  # seconds
+SHORT, LONG = 1, 20  # seconds of the wait mode
+AT_ONCE = 10_000  # milliseconds; far less than LONG
 PATIENCE = 30
 # Of layout.h: the record of the first device, and what the plugin reads and writes in it.
 RECORD = 808
@@ -69,7 +70,7 @@ class Holder:
 
 
 class Wait(CudaCase):
-    def holders(self, *sizes: tuple[int, int], wait: int = WAIT) -> list[Holder]:
+    def holders(self, *sizes: tuple[int, int], wait: int = LONG) -> list[Holder]:
         self.machine(PHYSICAL)
         found = [Holder(self, number, hold, more, wait) for number, (hold, more) in enumerate(sizes)]
         for holder in found:
@@ -81,7 +82,7 @@ class Wait(CudaCase):
         asks.say("a")
         answer, milliseconds = asks.hear()
         self.assertEqual(answer, "refused")
-        self.assertLess(int(milliseconds), 1000)
+        self.assertLess(int(milliseconds), AT_ONCE)
 
     def test_memory_comes_back(self) -> None:
         asks, frees = self.holders((100, 300), (200, 0))
@@ -92,23 +93,23 @@ class Wait(CudaCase):
         self.assertEqual(asks.field(WAITING_BYTES), 0)
 
     def test_time_out(self) -> None:
-        asks, _ = self.holders((100, 300), (200, 0))
+        asks, _ = self.holders((100, 300), (200, 0), wait=SHORT)
         asks.say("a")
         answer, milliseconds = asks.hear()
         self.assertEqual(answer, "refused")
-        self.assertGreaterEqual(int(milliseconds), WAIT * 1000)
-        self.assertLess(int(milliseconds), WAIT * 1000 + 1000)
+        self.assertGreaterEqual(int(milliseconds), SHORT * 1000)
+        self.assertLess(int(milliseconds), AT_ONCE)
 
     def test_over_the_slice_does_not_wait(self) -> None:
         asks, _ = self.holders((100, 450), (200, 0))
         asks.say("a")
         answer, milliseconds = asks.hear()
         self.assertEqual(answer, "refused")
-        self.assertLess(int(milliseconds), 1000)
+        self.assertLess(int(milliseconds), AT_ONCE)
 
     def test_three_holders_wait_and_one_is_refused(self) -> None:
         """The youngest gets out-of-memory as soon as the plugin says so; when it ends the others get theirs."""
-        found = self.holders((100, 120), (100, 120), (100, 120), wait=20)
+        found = self.holders((100, 120), (100, 120), (100, 120))
         for holder in found:
             holder.say("a")
         for holder in found:
@@ -117,19 +118,19 @@ class Wait(CudaCase):
         youngest.refuse()
         answer, milliseconds = youngest.hear()
         self.assertEqual(answer, "refused")
-        self.assertLess(int(milliseconds), 10_000)
+        self.assertLess(int(milliseconds), AT_ONCE)
         others = [holder for holder in found if holder is not youngest]
         self.assertEqual([holder.hear()[0] for holder in others], ["granted", "granted"])
 
     def test_three_holders_without_a_plugin(self) -> None:
         """Nobody decides: each gets out-of-memory at its time-out at the latest, and none hangs."""
-        found = self.holders((100, 120), (100, 120), (100, 120))
+        found = self.holders((100, 120), (100, 120), (100, 120), wait=SHORT)
         for holder in found:
             holder.say("a")
         answers = [holder.hear() for holder in found]
         self.assertIn("refused", [answer for answer, _ in answers])
         for _, milliseconds in answers:
-            self.assertLess(int(milliseconds), WAIT * 1000 + 1000)
+            self.assertLess(int(milliseconds), AT_ONCE)
 
 
 if __name__ == "__main__":
