@@ -40,7 +40,7 @@ if os.fork():
 os.setsid()
 if os.fork():
     os._exit(0)
-time.sleep(1)
+time.sleep(3)
 with open(os.environ["GPUPOOL_REPORT_FILE"], "w") as report:
     report.write('{"step":9}')
 """
