@@ -9,8 +9,9 @@ from tests.kit.paths import EXAMPLES, ROOT
 POOLS = {"demo": (EXAMPLES / "pool.yaml", ["na", "nb", "nc"]), "shared": (EXAMPLES / "shared-pool.yaml", ["nd"]),
          "limited": (ROOT / "tests" / "e2e" / "limited-pool.yaml", ["ne"])}
 GPUS, SPLIT, ENFORCE = {"na": 1, "nb": 1, "nc": 1, "nd": 3, "ne": 1}, {"nd": 10, "ne": 10}, ["ne"]
-# Modules that need one pool only: a kubelet less is worth it.
-MODULES = {"test_checkpoint": {"demo"}, "test_data": {"demo"}, "test_forgotten_ends": {"demo"}, "test_gangs": {"demo"},
+# Modules that do not need all pools: a kubelet less is worth it.
+MODULES = {"test_checkpoint": {"demo"}, "test_data": {"demo"}, "test_examples": {"demo", "shared"},
+           "test_forgotten_ends": {"demo"}, "test_gangs": {"demo"},
            "test_kept_workers": {"demo"}, "test_lifecycle": {"demo"}, "test_log_breaks": {"demo"}, "test_logs": {"demo"},
            "test_nodes": {"demo"}, "test_queue": {"demo"}, "test_slices": {"shared"}, "test_device_plugin": {"shared"},
            "test_limiter": {"limited"}}

@@ -5,6 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from tests.e2e import pools
 from tests.runner.shards import UNKNOWN, group_seconds, pack, read_times, write_times
 
 
@@ -41,6 +42,12 @@ class PackTest(unittest.TestCase):
     def test_a_group_that_fits_nowhere(self):
         with self.assertRaisesRegex(ValueError, "no shard can run odd"):
             pack({"odd": 1}, 2, lambda group: [])
+
+
+class PoolsTest(unittest.TestCase):
+    def test_each_module_runs_somewhere(self):
+        for path in Path(pools.__file__).parent.glob("test_*.py"):
+            self.assertTrue(pools.shards_for(path.stem + ".Case"), path.stem)
 
 
 class TimesTest(unittest.TestCase):
