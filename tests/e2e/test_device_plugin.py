@@ -260,7 +260,8 @@ class NodeReportTest(PluginCase):
         self.assertFalse(context.get("privileged", False))
         self.assertTrue(context["readOnlyRootFilesystem"])
         self.assertEqual(["ALL"], context["capabilities"]["drop"])
-        self.assertFalse(self.node.plugin_pod()["spec"].get("hostPID", False))
+        limits = any(argument.startswith("--limiter-directory") for argument in container["args"])
+        self.assertEqual(limits, self.node.plugin_pod()["spec"].get("hostPID", False))
         (pid,) = self.node.plugin_pids()
         with open(f"/proc/{pid}/status", encoding="ascii") as status:
             capabilities = dict(line.split(":\t") for line in status.read().splitlines() if line.startswith("Cap"))
