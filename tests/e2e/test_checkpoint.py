@@ -24,12 +24,17 @@ save
 """
 
 
+def interruptions(status):
+    """The attempts that ended, without those that never began: a kubelet of 1.20 may not know the lease's label yet."""
+    return [end for end in status.get("history", []) if end["cause"] != "PlacementRefused"]
+
+
 class ExampleTest(CheckpointCase):
     """examples/checkpoint.yaml"""
 
     def wait_attempt(self, job, number):
-        """It runs, with all that came before it in the status."""
-        return job.wait(f"attempt {number - 1}", lambda s: s.get("attempts") == number and s["phase"] == "Running" and s)
+        """It runs, after so many attempts less one, with all that came before it in the status."""
+        return job.wait(f"attempt {number - 1}", lambda s: len(interruptions(s)) == number - 1 and s["phase"] == "Running" and s)
 
     def check_step(self, status, before):
         """What the status tells of the last checkpoint, and where the next attempt begins."""
@@ -72,10 +77,10 @@ class ExampleTest(CheckpointCase):
             job.patch(suspend=False)
             status = job.wait_condition("Complete")
             self.assertEqual(wanted, self.digest(pods))
-        self.assertEqual((4, 0, 400), (status["attempts"], status.get("failures", 0), self.step_told(status)))
-        self.assertEqual([(0, "Draining"), (1, "NodeLost"), (2, "Suspended")],
-                         [(end["attempt"], end["cause"]) for end in status["history"]])
-        self.assertEqual([first[0], first[1], None], [end.get("left") for end in status["history"]])
+        self.assertEqual((0, 400), (status.get("failures", 0), self.step_told(status)))
+        self.assertEqual(len(status["history"]) + 1, status["attempts"])
+        self.assertEqual([("Draining", first[0]), ("NodeLost", first[1]), ("Suspended", None)],
+                         [(end["cause"], end.get("left")) for end in interruptions(status)])
         steps = [end["fromStep"] for end in status["history"]]
         self.assertEqual(sorted(steps), steps)
         self.assertIn("Checkpointed", self.events(job))
