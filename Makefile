@@ -27,7 +27,7 @@ package: deps ## make the Debian packages of gpupool-preflight and kubectl-gpupo
 	@cd build && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct || echo 0)} cpack -G DEB
 
 demo: build ## run the examples on a cluster of nodes; KEEP=1 leaves it up; PART=data shows sources and results, PART=checkpoint a drain, PART=queue two groups, PART=slices limits of memory
-	@cmake --build --preset release --target gpupool_fake_nvml $(if $(filter data,$(PART)),carry-s3-tool)
+	@cmake --build --preset release --target gpupool_fake_nvml gpupool_fake_cuda $(if $(filter data,$(PART)),carry-s3-tool)
 	@demo/run
 
 test: deps ## build and run the tests (single parts: tests/run --help)
