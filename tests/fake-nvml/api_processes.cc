@@ -9,14 +9,6 @@ using namespace gpupool::fake_nvml;
 
 namespace {
 
-struct ProcessInfo {
-  unsigned int pid;
-  unsigned long long used_bytes;
-  unsigned int gpu_instance;
-  unsigned int compute_instance;
-};
-static_assert(sizeof(ProcessInfo) == 24);
-
 struct ProcessSample {
   unsigned int pid;
   unsigned long long timestamp_us;
@@ -42,10 +34,10 @@ Return put_list(const std::vector<UsingProcess>& processes, unsigned int* count,
 
 extern "C" {
 
-Return nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned int* count, ProcessInfo* infos) {
+Return nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned int* count, nvml::ProcessInfo* infos) {
   return with_device(device, [&](const Target& target) {
     return put_list(using_processes(target), count, infos, [](const UsingProcess& process) {
-      return ProcessInfo{process.pid, process.bytes, nvml::kNoInstance, nvml::kNoInstance};
+      return nvml::ProcessInfo{process.pid, process.bytes, nvml::kNoInstance, nvml::kNoInstance};
     });
   });
 }
