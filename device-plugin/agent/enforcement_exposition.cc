@@ -5,6 +5,7 @@
 
 #include "agent/metric_family.h"
 #include "base/join.h"
+#include "enforcement/mebibytes.h"
 
 namespace gpupool::agent {
 
@@ -12,8 +13,6 @@ namespace {
 
 using enforcement::CountedContainer;
 using enforcement::Finding;
-
-constexpr std::int64_t kBytesPerMib = std::int64_t{1} << 20U;
 
 struct UseFamilies {
   Family limit{"gpupool_enforced_limit_bytes", "Memory of the GPU that the container may use."};
@@ -35,7 +34,9 @@ void add_device(const CountedContainer& one, std::size_t i, UseFamilies& familie
   const auto& device = who.devices[i];
   const Family::Labels labels{
       {"namespace", who.ns}, {"pod", who.pod}, {"container", who.name}, {"gpu", device.uuid}};
-  if (device.limit_mib > 0) families.limit.add(labels, std::to_string(device.limit_mib * kBytesPerMib));
+  if (device.limit_mib > 0) {
+    families.limit.add(labels, std::to_string(enforcement::bytes_of_mib(device.limit_mib)));
+  }
   if (!one.use || i >= one.use->devices.size()) return;
   const auto& use = one.use->devices[i];
   for (std::size_t n = 0; n < use.bytes.size(); ++n) {

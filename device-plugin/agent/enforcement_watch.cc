@@ -9,6 +9,7 @@
 #include "allocation/devices.h"
 #include "base/read_file.h"
 #include "enforcement/kubelet_checkpoint.h"
+#include "enforcement/mebibytes.h"
 #include "enforcement/process_owner.h"
 #include "enforcement/shares.h"
 
@@ -18,10 +19,10 @@ namespace {
 
 using enforcement::Container;
 using enforcement::Finding;
+using enforcement::mib_of_bytes;
 
 constexpr auto kAuditPace = std::chrono::seconds(5);
 constexpr std::size_t kMaxExcesses = 32;  // as the definition of GpuNode says
-constexpr std::uint64_t kMib = 1ULL << 20U;
 
 std::vector<Container::Device> limited_devices(const kubelet::Holding& holding, const slices::Table& table) {
   std::vector<Container::Device> found;
@@ -49,8 +50,6 @@ bool has(const std::vector<Finding>& findings, const Finding& wanted) {
 std::string name_of(const Container& container) {
   return container.ns + "/" + container.pod + " (" + container.name + ")";
 }
-
-std::int64_t mib(std::uint64_t bytes) { return static_cast<std::int64_t>(bytes / kMib); }
 
 }  // namespace
 
@@ -128,7 +127,7 @@ std::map<std::string, enforcement::DriverFigures> EnforcementWatch::ask_driver(
     auto& gpu = figures[share.gpu];
     // What a GPU uses as a whole says nothing where some may use what they like.
     if (usage && usage->memory_used_mib && !others_use_.contains(share.gpu)) {
-      gpu.used_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(*usage->memory_used_mib, 0)) * kMib;
+      gpu.used_bytes = enforcement::bytes_of_mib(*usage->memory_used_mib);
     }
     if (!processes) continue;
     for (const auto& process : *processes) {
@@ -147,8 +146,8 @@ void EnforcementWatch::log_findings(const std::vector<Finding>& findings) {
                  {{"gpu", finding.gpu},
                   {"namespace", finding.ns},
                   {"pod", finding.pod},
-                  {"usedMiB", mib(finding.used_bytes)},
-                  {over ? "limitMiB" : "countedMiB", mib(finding.other_bytes)}});
+                  {"usedMiB", mib_of_bytes(finding.used_bytes)},
+                  {over ? "limitMiB" : "countedMiB", mib_of_bytes(finding.other_bytes)}});
   }
   for (const Finding& finding : findings_) {
     if (has(findings, finding)) continue;
@@ -186,8 +185,9 @@ std::vector<api::GpuNodeExcess> EnforcementWatch::excesses() const {
   std::vector<api::GpuNodeExcess> excesses;
   for (const Finding& finding : findings_) {
     if (finding.kind != Finding::Kind::kOverLimit || excesses.size() == kMaxExcesses) continue;
-    excesses.push_back({finding.ns, finding.pod, finding.pod_uid, finding.gpu, mib(finding.used_bytes),
-                        mib(finding.other_bytes), finding.since, finding.end});
+    excesses.push_back({finding.ns, finding.pod, finding.pod_uid, finding.gpu,
+                        mib_of_bytes(finding.used_bytes), mib_of_bytes(finding.other_bytes), finding.since,
+                        finding.end});
   }
   return excesses;
 }

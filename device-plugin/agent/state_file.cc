@@ -12,6 +12,7 @@
 
 #include "base/read_file.h"
 #include "base/unique_fd.h"
+#include "base/write_all.h"
 
 namespace gpupool::agent {
 
@@ -27,14 +28,7 @@ tl::unexpected<base::Error> failed(const char* what, const std::string& path) {
 base::Result<void> write_synced(const std::string& path, const std::string& content) {
   const base::UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd.valid()) return failed("create", path);
-  std::size_t done = 0;
-  while (done < content.size()) {
-    const auto written = ::write(fd.get(), content.data() + done, content.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) break;
-    done += static_cast<std::size_t>(written);
-  }
-  if (done == content.size() && ::fsync(fd.get()) == 0) return {};
+  if (base::write_all(fd.get(), content) && ::fsync(fd.get()) == 0) return {};
   return failed("write", path);
 }
 

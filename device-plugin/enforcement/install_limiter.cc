@@ -15,6 +15,7 @@
 #include "allocation/limits_file.h"
 #include "base/read_file.h"
 #include "base/unique_fd.h"
+#include "base/write_all.h"
 
 namespace gpupool::enforcement {
 namespace {
@@ -30,17 +31,6 @@ tl::unexpected<base::Error> install_failed(const char* what, const std::string& 
                                               std::generic_category().message(errno));
 }
 
-bool write_all(int fd, const std::string& content) {
-  std::size_t done = 0;
-  while (done < content.size()) {
-    const auto written = ::write(fd, content.data() + done, content.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    done += static_cast<std::size_t>(written);
-  }
-  return true;
-}
-
 // On the disk before it has its name: a loss of power must not leave half a library.
 base::Result<void> put_file(const std::string& path, const std::string& content) {
   const auto old = base::read_file(path, kLargestLibrary);
@@ -51,7 +41,8 @@ base::Result<void> put_file(const std::string& path, const std::string& content)
     const base::UniqueFd file(
         ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444));
     if (file.get() < 0) return install_failed("create", unfinished);
-    if (::fchmod(file.get(), 0444) != 0 || !write_all(file.get(), content) || ::fsync(file.get()) != 0) {
+    if (::fchmod(file.get(), 0444) != 0 || !base::write_all(file.get(), content) ||
+        ::fsync(file.get()) != 0) {
       return install_failed("write", unfinished);
     }
   }

@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "enforcement/mebibytes.h"
 #include "limiter/region/region_file.h"
 
 namespace gpupool::enforcement {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint64_t kRegionMib = 1ULL << 20U;
 
 tl::unexpected<base::Error> cannot(const char* what, const std::string& path, int error) {
   return base::fail(base::ErrorCode::kIo, "cannot " + std::string(what) + " " + path + ": " +
@@ -32,7 +32,7 @@ std::vector<limiter::RegionDevice> devices_of(const allocation::RegionFile& regi
   std::vector<limiter::RegionDevice> devices;
   devices.reserve(region.devices.size());
   for (const auto& device : region.devices) {
-    devices.push_back({device.uuid, static_cast<std::uint64_t>(device.limit_mib) * kRegionMib});
+    devices.push_back({device.uuid, bytes_of_mib(device.limit_mib)});
   }
   return devices;
 }

@@ -2,26 +2,17 @@
 #include "enforcement/shares.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "enforcement/mebibytes.h"
+#include "limiter/region/saturating.h"
+
 namespace gpupool::enforcement {
 namespace {
-
-constexpr std::uint64_t kBytesPerMib = 1ULL << 20U;
-
-std::uint64_t bytes(std::int64_t mib) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(mib, 0)) * kBytesPerMib;
-}
-
-std::uint64_t saturated(std::uint64_t one, std::uint64_t other) {
-  const std::uint64_t sum = one + other;
-  return sum < one ? std::numeric_limits<std::uint64_t>::max() : sum;
-}
 
 // The position of a device in the region is that in the limits file; the UUID that stands there could be
 // forged.
@@ -43,11 +34,12 @@ std::vector<Share> shares_of(const std::vector<CountedContainer>& containers) {
       if (is_new) {
         share = {one.container.ns, one.container.pod, one.container.pod_uid, device.uuid, 0, 0, 0, false};
       }
-      share.limit_bytes += bytes(device.limit_mib);
+      share.limit_bytes += bytes_of_mib(device.limit_mib);
       const auto more = counted(one, i);
-      share.counted_bytes =
-          share.counted_bytes && more ? std::optional(saturated(*share.counted_bytes, *more)) : std::nullopt;
-      share.tolerance_bytes = std::max(share.tolerance_bytes, bytes(device.enforcement.tolerance_mib));
+      share.counted_bytes = share.counted_bytes && more
+                                ? std::optional(limiter::add_up(*share.counted_bytes, *more))
+                                : std::nullopt;
+      share.tolerance_bytes = std::max(share.tolerance_bytes, bytes_of_mib(device.enforcement.tolerance_mib));
       share.end = device.enforcement.on_excess == settings::OnExcess::kEnd;
     }
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "enforcement/mebibytes.h"
 #include "enforcement/shares.h"
 
 namespace gpupool::enforcement {
@@ -13,7 +14,6 @@ constexpr auto kWaitPace = std::chrono::milliseconds(100);
 constexpr auto kIdlePace = std::chrono::seconds(1);
 // The regions are not read at one moment, and the memory of a process that was killed is not free at once.
 constexpr int kLooksToBelieve = 3;
-constexpr std::uint64_t kMib = 1ULL << 20U;
 
 bool may_wait(const Container& container) {
   return std::any_of(container.devices.begin(), container.devices.end(), [](const Container::Device& device) {
@@ -72,7 +72,7 @@ std::optional<Refusal> WaitLoop::deadlocked(const std::vector<Container>& contai
       if (device.waiting_bytes == 0 || free_bytes.contains(device.gpu)) continue;
       const auto usage = source_.usage(device.gpu);
       const auto mib = usage ? usage->memory_free_mib.value_or(0) : 0;
-      free_bytes[device.gpu] = static_cast<std::uint64_t>(std::max<std::int64_t>(mib, 0)) * kMib;
+      free_bytes[device.gpu] = bytes_of_mib(mib);
     }
   }
   return refuse_deadlocked(holders, free_bytes);

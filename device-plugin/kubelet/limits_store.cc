@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "base/read_file.h"
+#include "base/write_all.h"
 
 namespace gpupool::kubelet {
 
@@ -23,17 +24,6 @@ constexpr std::string_view kUnfinished = ".new-";
 bool has_content(const std::string& path, const std::string& content) {
   const auto read = base::read_file(path, base::kMiB);
   return read && *read == content;
-}
-
-bool write_all(int fd, const std::string& content) {
-  std::size_t done = 0;
-  while (done < content.size()) {
-    const auto written = ::write(fd, content.data() + done, content.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    done += static_cast<std::size_t>(written);
-  }
-  return true;
 }
 
 base::WallTime modified(const struct stat& status) {
@@ -59,7 +49,7 @@ base::Result<void> LimitsStore::put(const allocation::LimitsFile& file) const {
                           std::to_string(count.fetch_add(1)) + "-" + file.name;
   const int fd = ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0444);
   if (fd < 0) return failed("create", unfinished);
-  const bool written = ::fchmod(fd, 0444) == 0 && write_all(fd, file.content);
+  const bool written = ::fchmod(fd, 0444) == 0 && base::write_all(fd, file.content);
   const int why = errno;
   ::close(fd);
   // If a file to be mounted is missing, container runtimes create an empty folder of its name.

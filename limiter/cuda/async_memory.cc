@@ -5,7 +5,7 @@
 #include "limiter/cuda/charge.h"
 #include "limiter/cuda/context_charge.h"
 #include "limiter/cuda/driver_calls.h"
-#include "limiter/cuda/graph_need.h"
+#include "limiter/cuda/free_pointer.h"
 #include "limiter/cuda/pool_charge.h"
 #include "limiter/cuda/session.h"
 #include "limiter/cuda/stream_device.h"
@@ -99,16 +99,7 @@ CUresult free_async(CUdeviceptr pointer, CUstream stream, bool own_default, Call
   if (!session.limits_anything() || (is_captured(stream, own_default, captured) == kSuccess && captured)) {
     return call();
   }
-  Leaving leaving(Kept::kPointer, pointer);
-  const CUresult result = call();
-  if (result == kSuccess) {
-    leaving.done();
-    graph_memory_freed(pointer);
-    if (leaving.allocation().pool != 0) {
-      freed_to_pool(leaving.allocation().pool);
-    }
-  }
-  return result;
+  return free_pointer(pointer, call);
 }
 
 }  // namespace

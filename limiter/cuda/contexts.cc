@@ -2,45 +2,9 @@
 // Contexts: each takes memory of its own, and owns what is allocated in it.
 #include "limiter/cuda/contexts.h"
 
-#include "limiter/cuda/charge.h"
-#include "limiter/cuda/context_charge.h"
 #include "limiter/cuda/driver_calls.h"
-#include "limiter/cuda/session.h"
 
 namespace gpupool::limiter {
-
-namespace {
-
-// `call()` makes a context and stores it in `context`.
-template <typename Context, typename Call>
-CUresult create_context(Context* context, CUdevice device, Call call) {
-  if (context == nullptr || !session.limits_anything()) {
-    return call();
-  }
-  const unsigned position = session.position(device);
-  Reserved reserved;
-  if (!reserved.reserve(position, expected_context(position))) {
-    return kOutOfMemory;
-  }
-  const CUresult result = call_patiently(position, reserved.bytes(), call);
-  if (result == kSuccess) {
-    context_made(reinterpret_cast<CUcontext>(*context), device, reserved);
-  }
-  return result;
-}
-
-// `call()` ends a use of the context.
-template <typename Call>
-CUresult end_context(CUcontext context, LeavingContext::Ends ends, Call call) {
-  LeavingContext leaving(context, ends);
-  const CUresult result = call();
-  if (result == kSuccess) {
-    leaving.done();
-  }
-  return result;
-}
-
-}  // namespace
 
 CUresult cuCtxCreate(CUcontext* context, unsigned flags, CUdevice device) {
   return create_context(context, device, [=] { return REAL(cuCtxCreate)(context, flags, device); });

@@ -9,8 +9,7 @@
 #include "limiter/cuda/charge.h"
 #include "limiter/cuda/context_charge.h"
 #include "limiter/cuda/driver_calls.h"
-#include "limiter/cuda/graph_need.h"
-#include "limiter/cuda/pool_charge.h"
+#include "limiter/cuda/free_pointer.h"
 #include "limiter/cuda/session.h"
 
 namespace gpupool::limiter {
@@ -102,20 +101,6 @@ CUresult allocate_linear(std::uint64_t bytes, CUdeviceptr& pointer, Call call, A
   return result;
 }
 
-template <typename Call>
-CUresult free_linear(CUdeviceptr pointer, Call call) {
-  Leaving leaving(Kept::kPointer, pointer);
-  const CUresult result = call();
-  if (result == kSuccess) {
-    leaving.done();
-    graph_memory_freed(pointer);
-    if (leaving.allocation().pool != 0) {
-      freed_to_pool(leaving.allocation().pool);
-    }
-  }
-  return result;
-}
-
 std::uint64_t pitched_bytes(std::uint64_t width, std::uint64_t height) {
   std::uint64_t bytes = 0;
   const std::uint64_t pitch = (width + kPitchGuess - 1) / kPitchGuess * kPitchGuess;
@@ -175,11 +160,11 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* pointer, std::size_t* pitch, std::size_
 }
 
 CUresult cuMemFree(CUdeviceptr_v1 pointer) {
-  return free_linear(pointer, [pointer] { return REAL(cuMemFree)(pointer); });
+  return free_pointer(pointer, [pointer] { return REAL(cuMemFree)(pointer); });
 }
 
 CUresult cuMemFree_v2(CUdeviceptr pointer) {
-  return free_linear(pointer, [pointer] { return REAL(cuMemFree_v2)(pointer); });
+  return free_pointer(pointer, [pointer] { return REAL(cuMemFree_v2)(pointer); });
 }
 
 }  // namespace gpupool::limiter

@@ -3,7 +3,6 @@
 // which are parts of it.
 #include "limiter/cuda/allocations.h"
 #include "limiter/cuda/charge.h"
-#include "limiter/cuda/context_charge.h"
 #include "limiter/cuda/contexts.h"
 #include "limiter/cuda/driver_calls.h"
 #include "limiter/cuda/session.h"
@@ -74,12 +73,7 @@ CUresult release_primary(CUdevice device, Call call) {
 template <typename Call>
 CUresult reset_primary(CUdevice device, Call call) {
   const Primary primary = known_primary(device);
-  LeavingContext leaving(primary.context, LeavingContext::Ends::kAll, primary.number);
-  const CUresult result = call();
-  if (result == kSuccess) {
-    leaving.done();
-  }
-  return result;
+  return end_context(primary.context, LeavingContext::Ends::kAll, call, primary.number);
 }
 
 }  // namespace
@@ -131,20 +125,8 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
 
 CUresult cuGreenCtxCreate(CUgreenCtx* context, CUdevResourceDesc description, CUdevice device,
                           unsigned flags) {
-  const auto call = [=] { return REAL(cuGreenCtxCreate)(context, description, device, flags); };
-  if (context == nullptr || !session.limits_anything()) {
-    return call();
-  }
-  const unsigned position = session.position(device);
-  Reserved reserved;
-  if (!reserved.reserve(position, expected_context(position))) {
-    return kOutOfMemory;
-  }
-  const CUresult result = call_patiently(position, reserved.bytes(), call);
-  if (result == kSuccess) {
-    context_made(reinterpret_cast<CUcontext>(*context), device, reserved);
-  }
-  return result;
+  return create_context(context, device,
+                        [=] { return REAL(cuGreenCtxCreate)(context, description, device, flags); });
 }
 
 CUresult cuGreenCtxDestroy(CUgreenCtx context) {

@@ -5,7 +5,6 @@
 // crashes (but for SIGBUS when truncated) or hangs, new reservations are refused where the damage is known to
 // reach the header, and the other container does not notice.
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 #include "limiter/region/ledger.h"
 #include "limiter/region/monotonic.h"
 #include "tests/limiter/region/region_folder.h"
+#include "tests/limiter/region/shared_memory.h"
 
 namespace gpupool::limiter::testing {
 namespace {
@@ -169,10 +169,7 @@ int run(std::string_view kind, std::uint64_t seed, std::uint64_t storm_ns) {
 int main(int argc, char** argv) {
   using namespace gpupool::limiter::testing;
   if (argc < 3) return 2;
-  void* const memory =
-      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return 2;
-  shared = static_cast<Shared*>(memory);
+  shared = share_with_children<Shared>();
   const std::uint64_t storm_ms = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 500;
   return run(argv[1], std::strtoull(argv[2], nullptr, 10), storm_ms * 1'000'000);
 }

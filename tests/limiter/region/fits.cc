@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // region-fits ROUNDS: requests that fit together and come at the same moment, with the bytes of just killed
 // processes in the region that must go first. Exit code 0 if none was refused.
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 
 #include "limiter/region/ledger.h"
 #include "tests/limiter/region/region_folder.h"
+#include "tests/limiter/region/shared_memory.h"
 
 namespace gpupool::limiter::testing {
 namespace {
@@ -73,10 +73,7 @@ void ask_together(const RegionFolder& folder, unsigned processes, unsigned dead)
 int main(int argc, char** argv) {
   using namespace gpupool::limiter::testing;
   if (argc != 2) return 2;
-  void* const memory =
-      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return 2;
-  shared = static_cast<Shared*>(memory);
+  shared = share_with_children<Shared>();
   const RegionFolder folder(kLimit);
   const unsigned long rounds = std::strtoul(argv[1], nullptr, 10);
   for (unsigned long i = 0; i < rounds; ++i) {

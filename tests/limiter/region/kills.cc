@@ -3,7 +3,6 @@
 // ends itself with SIGKILL at a named point of the ledger, or between two calls; another takes its place.
 // Exit code 0 if the living never had more than the limit, one at a time adds, nothing stays charged, and
 // nobody waits for ever.
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "limiter/region/slots.h"
 #include "tests/limiter/region/region_folder.h"
 #include "tests/limiter/region/shadow.h"
+#include "tests/limiter/region/shared_memory.h"
 
 extern "C" void gpupool_kill_point(const char* name);
 
@@ -250,10 +250,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: region-kills COUNT SEED [PROCESSES]\n");
     return 2;
   }
-  void* const memory =
-      ::mmap(nullptr, sizeof(Counters), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return 2;
-  counters = static_cast<Counters*>(memory);
+  counters = share_with_children<Counters>();
   const unsigned long processes = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 32;
   if (processes == 0 || processes > kMaxWorkers) return 2;
   return Fuzz(std::strtoull(argv[1], nullptr, 10), std::strtoull(argv[2], nullptr, 10),

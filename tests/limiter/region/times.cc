@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // region-times: what a reservation with its commit and release costs, alone and with 32 processes, and what
 // taking a slot costs as the first and as the 1,000th process. Prints lines of NAME VALUE UNIT.
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "limiter/region/ledger.h"
 #include "limiter/region/monotonic.h"
 #include "tests/limiter/region/region_folder.h"
+#include "tests/limiter/region/shared_memory.h"
 
 namespace gpupool::limiter::testing {
 namespace {
@@ -133,10 +133,7 @@ void attaches(const RegionFolder& folder, const char* name, bool warm) {
 int main() {
   using namespace gpupool::limiter::testing;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  void* const memory =
-      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return 2;
-  shared = static_cast<Shared*>(memory);
+  shared = share_with_children<Shared>();
   const RegionFolder folder(kLimit);
   attaches(folder, "cold", false);
   attaches(folder, "warm", true);

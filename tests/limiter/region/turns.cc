@@ -3,7 +3,6 @@
 // has added up what is used stops there until each other one waits for the region's lock or has its answer.
 // So without the lock others are granted meanwhile, in every round. Exit code 0 if one process in each round
 // was granted, and the sum of what the living have was never over the limit.
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "limiter/region/ledger.h"
 #include "limiter/region/monotonic.h"
 #include "tests/limiter/region/region_folder.h"
+#include "tests/limiter/region/shared_memory.h"
 
 extern "C" void gpupool_kill_point(const char* name);
 
@@ -93,10 +93,7 @@ extern "C" void gpupool_kill_point(const char* name) {
 int main(int argc, char** argv) {
   using namespace gpupool::limiter::testing;
   if (argc != 2) return 2;
-  void* const memory =
-      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return 2;
-  shared = static_cast<Shared*>(memory);
+  shared = share_with_children<Shared>();
   const RegionFolder folder(kLimit);
   const unsigned long rounds = std::strtoul(argv[1], nullptr, 10);
   bool good = rounds > 0;
