@@ -63,7 +63,7 @@ struct alignas(64) DeviceUse {
 
 struct alignas(64) Slot {
   std::atomic<std::uint64_t> incarnation;  // grows whenever the slot is taken or cleared
-  std::atomic<std::int32_t> pid;           // in the container's PID namespace; for people only. 0: free
+  std::atomic<std::int32_t> pid;           // in the container's PID namespace; see leaving.h. 0: free
   std::atomic<std::uint32_t> spare;
   DeviceUse devices[kMaxDevices];
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <ctime>
 #include <span>
 
 #include "limiter/region/kill_point.h"
@@ -19,6 +20,8 @@ namespace {
 
 constexpr std::uint64_t kLockTimeout = 10'000'000'000;  // nanoseconds
 constexpr std::uint64_t kTidyTimeout = 50'000'000;      // where it is only for tidiness
+constexpr std::uint64_t kLeavesWithin = 2'000'000'000;
+constexpr long kLeavePause = 1'000'000;
 
 // A lost slot has been cleared a few times since. A difference beyond this is nobody's count.
 constexpr std::uint64_t kMostTaken = 1'000'000;
@@ -139,6 +142,20 @@ Reservation Ledger::try_reserve(unsigned device, std::uint64_t bytes) {
 }
 
 Reservation Ledger::reserve_attached(unsigned device, std::uint64_t bytes) {
+  bool others_leave = false;
+  Reservation result = reserve_once(device, bytes, others_leave);
+  const std::uint64_t begin = others_leave ? monotonic_ns() : 0;
+  while (result == Reservation::kRefused && others_leave && monotonic_ns() - begin < kLeavesWithin) {
+    const timespec pause{0, kLeavePause};
+    ::nanosleep(&pause, nullptr);  // a signal ends it early, which does no harm
+    others_leave = false;
+    result = reserve_once(device, bytes, others_leave);
+  }
+  return result;
+}
+
+// `others_leave`: set if it does not fit and processes that end still hold bytes.
+Reservation Ledger::reserve_once(unsigned device, std::uint64_t bytes, bool& others_leave) {
   const bool limited = limits_.devices[device].limited;
   const HeldLock slow(slow_, kLockTimeout);
   if (!slow.held()) return limited ? refuse(kLockLost) : Reservation::kUnlimited;
@@ -150,7 +167,7 @@ Reservation Ledger::reserve_attached(unsigned device, std::uint64_t bytes) {
     return Reservation::kUnlimited;
   }
   if (!lock_region(kLockTimeout)) return refuse(kLockLost);
-  const bool granted = add_if_it_fits(device, bytes);
+  const bool granted = add_if_it_fits(device, bytes, others_leave);
   unlock_region();
   GPUPOOL_KILL_POINT("reserve.unlocked");
   return granted ? Reservation::kGranted : refuse();
@@ -169,12 +186,12 @@ bool Ledger::has_room(unsigned device, std::uint64_t bytes, std::uint64_t& sum) 
 }
 
 // With the region's lock.
-bool Ledger::add_if_it_fits(unsigned device, std::uint64_t bytes) {
+bool Ledger::add_if_it_fits(unsigned device, std::uint64_t bytes, bool& others_leave) {
   GPUPOOL_KILL_POINT("reserve.locked");
   if (bytes > limits_.devices[device].bytes) return false;
   std::uint64_t sum = 0;
   if (!has_room(device, bytes, sum)) {
-    reap(slots::reap);
+    others_leave = reap(slots::reap);
     if (!has_room(device, bytes, sum)) return false;
   }
   GPUPOOL_KILL_POINT("reserve.summed");
@@ -196,11 +213,12 @@ bool Ledger::keep_descriptor() {
   return renew_descriptor(mapped_, path_) && record_lock::try_take(mapped_.fd, kSlotLockBase + slot_);
 }
 
-// With slow_ and the region's lock.
-void Ledger::reap(unsigned (*how)(Region&, int, unsigned)) {
-  if (!keep_descriptor()) return;
-  if (how(*mapped_.region, mapped_.fd, slot_) > 0)
-    last_reap_.store(monotonic_ns(), std::memory_order_relaxed);
+// With slow_ and the region's lock. Whether there are processes that still end.
+bool Ledger::reap(slots::Reaped (*how)(Region&, int, unsigned)) {
+  if (!keep_descriptor()) return false;
+  const slots::Reaped reaped = how(*mapped_.region, mapped_.fd, slot_);
+  if (reaped.cleared > 0) last_reap_.store(monotonic_ns(), std::memory_order_relaxed);
+  return reaped.leaving > 0;
 }
 
 void Ledger::commit(unsigned device, Class what, std::uint64_t reserved, std::uint64_t actual) {

@@ -9,6 +9,7 @@
 #include "limiter/region/layout.h"
 #include "limiter/region/local_lock.h"
 #include "limiter/region/region_file.h"
+#include "limiter/region/slots.h"
 
 namespace gpupool::limiter {
 
@@ -42,7 +43,8 @@ class Ledger {
   bool attached() const { return mode_ == Mode::kAttached; }
 
   // Reserves before a driver call. A refusal is counted in the region. If the bytes do not fit, dead
-  // processes' slots are cleared and the sum is made again. Waits up to 10 s for a stopped process that has
+  // processes' slots are cleared and the sum is made again; for processes that still end it waits up to 2 s.
+  // Waits up to 10 s for a stopped process that has
   // the lock, then refuses.
   Reservation reserve(unsigned device, std::uint64_t bytes);
   // The same without counting a refusal: the caller has another way.
@@ -108,11 +110,12 @@ class Ledger {
   bool keep_descriptor();
   Reservation refuse(std::uint32_t why = 0);
   Reservation reserve_attached(unsigned device, std::uint64_t bytes);
-  bool add_if_it_fits(unsigned device, std::uint64_t bytes);
+  Reservation reserve_once(unsigned device, std::uint64_t bytes, bool& others_leave);
+  bool add_if_it_fits(unsigned device, std::uint64_t bytes, bool& others_leave);
   bool has_room(unsigned device, std::uint64_t bytes, std::uint64_t& sum) const;
   bool lock_region(std::uint64_t timeout_ns);
   void unlock_region();
-  void reap(unsigned (*how)(Region&, int, unsigned));
+  bool reap(slots::Reaped (*how)(Region&, int, unsigned));
   void publish(unsigned device);
   bool known(unsigned device) const { return mode_ == Mode::kAttached && device < limits_.count; }
 

@@ -3,9 +3,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "limiter/region/kill_point.h"
+#include "limiter/region/leaving.h"
 #include "limiter/region/record_lock.h"
 #include "limiter/region/saturating.h"
 
@@ -37,9 +39,21 @@ void clear(Slot& slot) {
   slot.pid.store(0, std::memory_order_relaxed);
 }
 
+bool has_bytes(const Slot& slot) {
+  return std::ranges::any_of(
+      slot.devices, [](const DeviceUse& use) { return use.total.load(std::memory_order_relaxed) != 0; });
+}
+
+enum class Found : std::uint8_t { kLiving, kLeaving, kDead };
+
 // Clears a slot if its process is dead.
-bool reap_one(Region& region, int fd, unsigned slot) {
-  if (!lock_slot(fd, slot)) return false;
+Found reap_one(Region& region, int fd, unsigned slot) {
+  if (!lock_slot(fd, slot)) return Found::kLiving;
+  if (has_bytes(region.slots[slot]) &&
+      process_is_leaving(region.slots[slot].pid.load(std::memory_order_relaxed))) {
+    unlock_slot(fd, slot);
+    return Found::kLeaving;
+  }
   GPUPOOL_KILL_POINT("reap.locked");
   // Another may have reaped it, and a third have taken, used and left it: it is dead all the same.
   clear(region.slots[slot]);
@@ -47,7 +61,7 @@ bool reap_one(Region& region, int fd, unsigned slot) {
   region.used_slots[slot / 64].fetch_and(~bit_of(slot), std::memory_order_relaxed);
   GPUPOOL_KILL_POINT("reap.unmarked");
   unlock_slot(fd, slot);
-  return true;
+  return Found::kDead;
 }
 
 template <typename Visit>
@@ -94,26 +108,32 @@ unsigned take(Region& region, int fd) {
   return kNone;
 }
 
-unsigned reap_some(Region& region, int fd, unsigned own) {
-  unsigned count = 0;
+Reaped reap_some(Region& region, int fd, unsigned own) {
+  Reaped reaped{};
   bool living = fd < 0;
   unsigned slot = region.reap_hint.load(std::memory_order_relaxed) % kMaxSlots;
-  for (unsigned i = 0; i < kMaxSlots && count < kMostCleared && !living; ++i, slot = (slot + 1) % kMaxSlots) {
+  for (unsigned i = 0; i < kMaxSlots && reaped.cleared < kMostCleared && !living;
+       ++i, slot = (slot + 1) % kMaxSlots) {
     if (slot == own || !marked(region, slot)) continue;
-    living = !reap_one(region, fd, slot);
-    if (!living) ++count;
+    const Found found = reap_one(region, fd, slot);
+    living = found == Found::kLiving;
+    reaped.cleared += found == Found::kDead ? 1 : 0;
+    reaped.leaving += found == Found::kLeaving ? 1 : 0;
   }
   region.reap_hint.store(slot, std::memory_order_relaxed);
-  return count;
+  return reaped;
 }
 
-unsigned reap(Region& region, int fd, unsigned own) {
-  unsigned count = 0;
-  if (fd < 0) return count;
+Reaped reap(Region& region, int fd, unsigned own) {
+  Reaped reaped{};
+  if (fd < 0) return reaped;
   for_each_marked(region, [&](unsigned slot) {
-    if (slot != own && reap_one(region, fd, slot)) ++count;
+    if (slot == own) return;
+    const Found found = reap_one(region, fd, slot);
+    reaped.cleared += found == Found::kDead ? 1 : 0;
+    reaped.leaving += found == Found::kLeaving ? 1 : 0;
   });
-  return count;
+  return reaped;
 }
 
 std::uint64_t sum(const Region& region, unsigned device) {

@@ -17,11 +17,17 @@ inline constexpr unsigned kNone = kMaxSlots;
 // living processes.
 unsigned take(Region& region, int fd);
 
+struct Reaped {
+  unsigned cleared;
+  unsigned
+      leaving;  // processes without a record lock that still end: the driver has their memory, so it counts
+};
+
 // Clears the slots of dead processes, all but `own`; reap_some() looks at a few, others at each call. Whoever
-// clears a slot has taken its record lock, so there is one. Returns how many. To be called with the region's
-// lock: to others the slot looks like that of a living process until it is cleared.
-unsigned reap(Region& region, int fd, unsigned own);
-unsigned reap_some(Region& region, int fd, unsigned own);
+// clears a slot has taken its record lock, so there is one. To be called with the region's lock: to others
+// the slot looks like that of a living process until it is cleared.
+Reaped reap(Region& region, int fd, unsigned own);
+Reaped reap_some(Region& region, int fd, unsigned own);
 
 // What all slots hold of a device, reserved bytes included; the largest number if it does not fit.
 std::uint64_t sum(const Region& region, unsigned device);

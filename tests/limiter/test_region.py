@@ -46,6 +46,11 @@ class Region(unittest.TestCase):
         code, output = run("region-fits", str(150 * TIMES), limit=120 * TIMES)
         self.assertEqual(code, 0, output)
 
+    def test_bytes_of_a_process_that_ends_count(self) -> None:
+        """A killed process's record lock goes before its memory does."""
+        code, output = run("region-leaves", str(3 * TIMES), limit=120 * TIMES)
+        self.assertEqual(code, 0, output)
+
     def test_damage(self) -> None:
         """No crash, no hang, refusals from then on, and another container does not notice."""
         for kind in KINDS:
