@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from typing import Any, Callable
 
 from tests.gpu.cuda import (DEVICE, MIB, PINNED, READ_WRITE, Access, ArrayDescriptor, Cuda, MemoryProperties, PoolProperties)
@@ -21,8 +22,10 @@ ARRAYS = {"1000 of 1 byte": (1000, 0, 0, UINT8, 1, 0), "4096 x 4096 of 4 bytes":
           "1000 x 1000 of 16 bytes": (1000, 1000, 0, FLOAT32, 4, 0), "333 x 77 of 1 byte": (333, 77, 0, UINT8, 1, 0),
           "256 x 256 x 256 of 4 bytes": (256, 256, 256, FLOAT32, 1, 0),
           "1024 x 1024 of 4 bytes, 10 layers": (1024, 1024, 10, FLOAT32, 1, LAYERED)}
+ARRAYS_AT_A_TIME = 4
 STACK_LIMIT, STACK_BYTES = 0, 4 << 10
 MODULES = 100
+CALLS = 20_000
 PTX = """.version 6.4
 .target sm_70
 .address_size 64
@@ -36,14 +39,18 @@ def say(value: Any) -> None:
     sys.stdin.readline()
 
 
-def fill(kind: str = "plain") -> None:
-    """Allocates until nothing more is to be had, and keeps it. First it has its context and waits."""
+def fill(kind: str = "plain", seconds: str = "0") -> None:
+    """Allocates until nothing more is to be had, and for so many seconds, and keeps it. First it has its context and waits."""
     cuda = Cuda()
     say({"ready": True})
     taken = 0
-    for size in FILL_STEPS:
-        while cuda.try_allocate(size, kind == "async") is not None:
-            taken += size
+    end = time.monotonic() + float(seconds)
+    while True:
+        for size in FILL_STEPS:
+            while cuda.try_allocate(size, kind == "async") is not None:
+                taken += size
+        if time.monotonic() >= end:
+            break
     say({"pid": os.getpid(), "taken": taken})
 
 
@@ -119,7 +126,7 @@ def pools() -> None:
 
 
 def arrays() -> None:
-    """What each takes, and what the driver says of a deferred twin; 100 of each, since small ones share a block."""
+    """What some of each kind take together, and what the driver says of a deferred twin."""
     cuda = Cuda()
     rows = {}
     for name, (width, height, depth, form, channels, flags) in ARRAYS.items():
@@ -129,7 +136,7 @@ def arrays() -> None:
         told = needs[0] if cuda.call("cuArrayGetMemoryRequirements", needs, twin, 0) == 0 else 0
         cuda.good("cuArrayDestroy", twin)
         before = cuda.free()
-        made = [cuda.made("cuArray3DCreate_v2", ctypes.byref(descriptor)) for _ in range(4)]
+        made = [cuda.made("cuArray3DCreate_v2", ctypes.byref(descriptor)) for _ in range(ARRAYS_AT_A_TIME)]
         rows[name] = [before - cuda.free(), told]
         for array in made:
             cuda.good("cuArrayDestroy", array)
@@ -168,6 +175,40 @@ def orders() -> None:
     say(rows)
 
 
+def per_call(call: Callable[[], Any], calls: int = CALLS) -> float:
+    """Nanoseconds, those of this program's own loop included."""
+    begin = time.perf_counter_ns()
+    for _ in range(calls):
+        call()
+    return (time.perf_counter_ns() - begin) / calls
+
+
+def speed() -> None:
+    """Nanoseconds of calls: a launch of an empty kernel, and memory that is taken and given back."""
+    cuda = Cuda()
+    library = cuda.library
+    module = cuda.made("cuModuleLoadData", PTX.format(number=0).encode())
+    kernel = ctypes.c_void_p(cuda.made("cuModuleGetFunction", module, b"kernel0"))
+    none = ctypes.c_void_p()
+
+    def allocate(size: int) -> Callable[[], None]:
+        pointer = ctypes.c_uint64()
+        to_pointer, count = ctypes.byref(pointer), ctypes.c_size_t(size)
+
+        def pair() -> None:
+            if library.cuMemAlloc_v2(to_pointer, count) != 0 or library.cuMemFree_v2(pointer) != 0:
+                raise RuntimeError(f"{size} bytes")
+
+        return pair
+
+    rows = {"launch": per_call(lambda: library.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, none, none, none))}
+    cuda.good("cuCtxSynchronize")
+    for name, size in (("1 KiB", 1024), ("64 MiB", 64 * MIB)):
+        rows[f"allocation and free of {name}"] = per_call(allocate(size), CALLS // 10)
+    rows["cuMemGetInfo"] = per_call(cuda.info, CALLS // 10)
+    say(rows)
+
+
 def framework(name: str, code: str) -> None:
     """Runs a piece of Python that ends well if the framework works in the slice."""
     try:
@@ -188,4 +229,4 @@ def framework(name: str, code: str) -> None:
 
 
 PROGRAMS: dict[str, Callable[..., None]] = {"fill": fill, "sizes": sizes, "contexts": contexts, "small": small, "pools": pools,
-                                            "arrays": arrays, "orders": orders, "framework": framework}
+                                            "arrays": arrays, "orders": orders, "speed": speed, "framework": framework}
