@@ -52,7 +52,7 @@ class Container:
             # The file of its own is written over the machine's list, so that these folders come first.
             folders = "\\n".join(self.library_folders)
             lines.append('printf "' + folders + '\\n" > "$stage/etc/ld.so.conf"; mount -t tmpfs none /var/cache/ldconfig')
-        lines.append('mount --bind "$stage/etc" /etc; mount --bind "$stage/run" /run')
+        lines.append('mount --bind "$stage/etc" /etc; mount --bind "$stage/run" /run; umount -l "$stage"; rmdir "$stage"')
         if self.library_folders:
             lines.append("/sbin/ldconfig -X 2>/dev/null")
         if self.run_folder:
