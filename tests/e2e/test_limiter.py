@@ -5,40 +5,24 @@ import errno
 import os
 import re
 
-from tests.e2e.slice_node import SliceNode
+from tests.e2e.gate_case import MOUNT, VOLUME, GateCase
 from tests.kit.cuda_program import AROUND, GREEDY, STEADY, cuda_worker
-from tests.kit.operator_case import OperatorCase
 from tests.kit.waiting import wait_for
 
 NODE, POOL = "ne", "limited"
-GPU_MIB, SLICE_MIB = 23034, 2303  # of an L4
-GATES = "/var/gpupool-e2e"  # on the node
+SLICE_MIB = 2303  # a tenth of an L4
 REPORTED = 60  # seconds; the plugin compares every few seconds
 LIMITER = "var/lib/gpupool-limiter"
 
 
-class LimiterTest(OperatorCase):
+class LimiterTest(GateCase):
     def setUp(self):
         super().setUp()
-        self.node = SliceNode(self.lab, NODE)
-        self.node.wait_allocatable(10)
-        self.gate = f"{self.namespace}-{os.getpid()}"
-        self.addCleanup(self.close_gate)
-
-    def gate_file(self):
-        return os.path.join(self.node.folder, GATES.strip("/"), self.gate)
-
-    def open_gate(self):
-        with open(self.gate_file(), "w", encoding="ascii"):
-            pass
-
-    def close_gate(self):
-        if os.path.exists(self.gate_file()):
-            os.unlink(self.gate_file())
+        self.watch_node(NODE, 10)
 
     def submit_program(self, name, slices, program, *arguments, **spec):
-        container, pod = cuda_worker(program, *arguments, volumeMounts=[{"name": "gates", "mountPath": "/gates"}])
-        pod["volumes"].append({"name": "gates", "hostPath": {"path": GATES, "type": "DirectoryOrCreate"}})
+        container, pod = cuda_worker(program, *arguments, volumeMounts=[MOUNT])
+        pod["volumes"].append(VOLUME)
         return self.submit(name, container=container, pod=pod, pool=POOL, gpus=1, slice={"count": slices}, **spec)
 
     def said(self, job, pattern):
@@ -54,7 +38,7 @@ class LimiterTest(OperatorCase):
         return wait_for(f"{job.name} to print {pattern}", find, detail=job.show)
 
     def steady_neighbour(self, mib):
-        job = self.submit_program("neighbour", 3, STEADY, str(mib), f"/gates/{self.gate}")
+        job = self.submit_program("neighbour", 3, STEADY, str(mib), self.gate)
         self.said(job, rf"steady: uses {mib} of {3 * SLICE_MIB} MiB")
         return job
 
@@ -99,13 +83,13 @@ class LimiterTest(OperatorCase):
         # Nor can any container of a job.
         job = self.submit_program("reader", 1, "import time; time.sleep(3600)")
         job.wait_phase("Running")
-        worker = self.said_pid(job)
+        worker = self.worker_pid(job)
         for name in ("/etc/ld.so.preload", "/usr/local/lib/gpupool/libgpupool-vgpu.so", "/etc/gpupool/limits"):
             with self.assertRaises(OSError, msg=name) as caught:
                 os.close(os.open(f"/proc/{worker}/root{name}", os.O_WRONLY))
             self.assertEqual(errno.EROFS, caught.exception.errno, name)
 
-    def said_pid(self, job):
+    def worker_pid(self, job):
         """A process of its worker, as this machine counts."""
         (pod,) = job.pods()
         uid = pod["metadata"]["uid"]

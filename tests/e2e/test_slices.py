@@ -1,45 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs that share GPUs: three simulated ones, each in ten slices."""
 
-import os
 import time
 
-from tests.e2e.slice_node import SHOW, Shown, SliceNode
+from tests.e2e.gate_case import MOUNT, VOLUME, GateCase
+from tests.e2e.slice_node import SHOW, Shown
 from tests.kit.manifests import LISTEN, shell
-from tests.kit.operator_case import OperatorCase
 from tests.kit.waiting import wait_for
 
 NODE = "nd"
-GATES = "/var/gpupool-e2e"  # on the node
 LEAST_MEMORY, CORES = 2303, 10  # of a slice of an L4
 
 
-class SliceCase(OperatorCase):
+class SliceCase(GateCase):
     def setUp(self):
         super().setUp()
-        self.node = SliceNode(self.lab, NODE)
-        self.node.wait_allocatable(30)
-        self.gate = f"{self.namespace}-{os.getpid()}"
-        self.addCleanup(self.close_gates)
+        self.watch_node(NODE, 30)
 
     def submit_slices(self, name, workers=1, **wanted):
         """A job whose workers end when the gate is opened."""
-        script = (LISTEN if workers > 1 else "") + SHOW + f"until [ -e /gates/{self.gate} ]; do sleep 0.2; done"
-        container = shell(script, volumeMounts=[{"name": "gates", "mountPath": "/gates"}])
-        volume = {"name": "gates", "hostPath": {"path": GATES, "type": "DirectoryOrCreate"}}
-        return self.submit(name, container=container, pod={"volumes": [volume]}, pool="shared", gpus=workers,
+        script = (LISTEN if workers > 1 else "") + SHOW + f"until [ -e {self.gate} ]; do sleep 0.2; done"
+        container = shell(script, volumeMounts=[MOUNT])
+        return self.submit(name, container=container, pod={"volumes": [VOLUME]}, pool="shared", gpus=workers,
                            slice=wanted)
-
-    def gate_file(self):
-        return os.path.join(self.node.folder, GATES.strip("/"), self.gate)
-
-    def open_gate(self):
-        with open(self.gate_file(), "w", encoding="ascii"):
-            pass
-
-    def close_gates(self):
-        if os.path.exists(self.gate_file()):
-            os.unlink(self.gate_file())
 
     def shown(self, job):
         """{pod: what its container was given}."""
