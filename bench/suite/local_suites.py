@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Benchmarks that need no API server."""
 
-from bench.suite import carry, fair, instructions, launcher, log_streams
+from pathlib import Path
+
+from bench.suite import carry, fair, instructions, launcher, log_streams, pricing
 from bench.suite.growth import exponent
 from bench.suite.programs import call
 from bench.suite.results import Results
@@ -11,7 +13,7 @@ from tests.kit.paths import ROOT
 DATA = ROOT / "bench" / "data"
 PROGRAMS: dict[str, list] = {"placement": ["bench_placement"], "decode": ["bench_decode", DATA],
                              "watch": ["bench_watch", DATA]}
-SUITES = [*PROGRAMS, "carry", "fair", "instructions", "launcher", "logs", "plugin"]
+SUITES = [*PROGRAMS, "carry", "fair", "instructions", "launcher", "logs", "plugin", "pricing"]
 
 
 def _growth(results: Results, name: str, output: Object) -> None:
@@ -27,13 +29,16 @@ def _growth(results: Results, name: str, output: Object) -> None:
             results.add(name, f"exponent of {what} over jobs", slope, "")
 
 
-def run(results: Results, names: list[str], smoke: bool, runs: int) -> None:
+def run(results: Results, names: list[str], smoke: bool, runs: int, plots: Path) -> None:
     for name in names:
         if name == "instructions":
             instructions.measure(results, PROGRAMS.values())
             continue
         if name == "fair":
             fair.measure(results, smoke)  # the same in every run
+            continue
+        if name == "pricing":
+            pricing.measure(results, smoke, plots)  # the same in every run
             continue
         for _ in range(1 if smoke else runs):
             if name == "carry":
