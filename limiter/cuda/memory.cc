@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include <atomic>
-#include <ctime>
 
 #include "limiter/cuda/allocations.h"
 #include "limiter/cuda/charge.h"
@@ -11,6 +10,7 @@
 #include "limiter/cuda/driver_calls.h"
 #include "limiter/cuda/free_pointer.h"
 #include "limiter/cuda/session.h"
+#include "limiter/region/monotonic.h"
 
 namespace gpupool::limiter {
 
@@ -33,7 +33,7 @@ struct SmallInside {
 // milliseconds, also where other programs keep the processors busy.
 constexpr int kShareTries = 60;
 constexpr int kShareYields = 20;
-constexpr timespec kSharePause{0, 50'000};
+constexpr std::uint64_t kSharePause = 50'000;  // nanoseconds
 
 // There is no room for one more block, but there may be in one that is charged. Where a small allocation lies
 // says only the driver, so it is asked, and what lies in a new block is freed again.
@@ -61,7 +61,7 @@ CUresult allocate_in_known_block(unsigned position, const CUdeviceptr& pointer, 
     if (tries < kShareYields) {
       sched_yield();
     } else {
-      nanosleep(&kSharePause, nullptr);
+      sleep_ns(kSharePause);
     }
   }
   Reserved block;

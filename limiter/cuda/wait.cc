@@ -2,9 +2,9 @@
 #include "limiter/cuda/wait.h"
 
 #include <algorithm>
-#include <ctime>
 
 #include "limiter/cuda/session.h"
+#include "limiter/region/leaving.h"
 #include "limiter/region/monotonic.h"
 
 namespace gpupool::limiter {
@@ -14,12 +14,6 @@ namespace {
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kFirstPause = 2'000'000;
 constexpr std::uint64_t kLongestPause = 100'000'000;  // how often the device plugin looks at those who wait
-constexpr std::uint64_t kDriverFreesWithin = 2 * kSecond;
-
-void sleep_ns(std::uint64_t nanoseconds) {
-  const timespec time{static_cast<time_t>(nanoseconds / kSecond), static_cast<long>(nanoseconds % kSecond)};
-  nanosleep(&time, nullptr);  // a signal ends it early, which does no harm
-}
 
 }  // namespace
 

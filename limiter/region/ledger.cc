@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <ctime>
 #include <span>
 
 #include "limiter/region/kill_point.h"
+#include "limiter/region/leaving.h"
 #include "limiter/region/local_lock.h"
 #include "limiter/region/monotonic.h"
 #include "limiter/region/record_lock.h"
@@ -20,8 +20,7 @@ namespace {
 
 constexpr std::uint64_t kLockTimeout = 10'000'000'000;  // nanoseconds
 constexpr std::uint64_t kTidyTimeout = 50'000'000;      // where it is only for tidiness
-constexpr std::uint64_t kLeavesWithin = 2'000'000'000;
-constexpr long kLeavePause = 1'000'000;
+constexpr std::uint64_t kLeavePause = 1'000'000;        // between two looks whether a process has ended
 
 // A lost slot has been cleared a few times since. A difference beyond this is nobody's count.
 constexpr std::uint64_t kMostTaken = 1'000'000;
@@ -145,17 +144,16 @@ Reservation Ledger::reserve_attached(unsigned device, std::uint64_t bytes) {
   bool others_leave = false;
   Reservation result = reserve_once(device, bytes, others_leave);
   const std::uint64_t begin = others_leave ? monotonic_ns() : 0;
-  while (result == Reservation::kRefused && others_leave && monotonic_ns() - begin < kLeavesWithin) {
-    const timespec pause{0, kLeavePause};
-    ::nanosleep(&pause, nullptr);  // a signal ends it early, which does no harm
-    others_leave = false;
+  while (result == Reservation::kRefused && others_leave && monotonic_ns() - begin < kDriverFreesWithin) {
+    sleep_ns(kLeavePause);
     result = reserve_once(device, bytes, others_leave);
   }
   return result;
 }
 
-// `others_leave`: set if it does not fit and processes that end still hold bytes.
+// `others_leave`: whether it did not fit at first and processes that end still hold bytes.
 Reservation Ledger::reserve_once(unsigned device, std::uint64_t bytes, bool& others_leave) {
+  others_leave = false;
   const bool limited = limits_.devices[device].limited;
   const HeldLock slow(slow_, kLockTimeout);
   if (!slow.held()) return limited ? refuse(kLockLost) : Reservation::kUnlimited;

@@ -43,9 +43,8 @@ class Ledger {
   bool attached() const { return mode_ == Mode::kAttached; }
 
   // Reserves before a driver call. A refusal is counted in the region. If the bytes do not fit, dead
-  // processes' slots are cleared and the sum is made again; for processes that still end it waits up to 2 s.
-  // Waits up to 10 s for a stopped process that has
-  // the lock, then refuses.
+  // processes' slots are cleared and the sum is made again. Waits up to 2 s for processes that have not quite
+  // ended, and up to 10 s for a stopped process that has the lock, then refuses.
   Reservation reserve(unsigned device, std::uint64_t bytes);
   // The same without counting a refusal: the caller has another way.
   Reservation try_reserve(unsigned device, std::uint64_t bytes);

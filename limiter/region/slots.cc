@@ -44,15 +44,14 @@ bool has_bytes(const Slot& slot) {
       slot.devices, [](const DeviceUse& use) { return use.total.load(std::memory_order_relaxed) != 0; });
 }
 
-enum class Found : std::uint8_t { kLiving, kLeaving, kDead };
-
-// Clears a slot if its process is dead.
-Found reap_one(Region& region, int fd, unsigned slot) {
-  if (!lock_slot(fd, slot)) return Found::kLiving;
+// Clears a slot if its process is dead, and counts it. False: the process lives.
+bool reap_one(Region& region, int fd, unsigned slot, Reaped& reaped) {
+  if (!lock_slot(fd, slot)) return false;
   if (has_bytes(region.slots[slot]) &&
       process_is_leaving(region.slots[slot].pid.load(std::memory_order_relaxed))) {
     unlock_slot(fd, slot);
-    return Found::kLeaving;
+    ++reaped.leaving;
+    return true;
   }
   GPUPOOL_KILL_POINT("reap.locked");
   // Another may have reaped it, and a third have taken, used and left it: it is dead all the same.
@@ -61,7 +60,8 @@ Found reap_one(Region& region, int fd, unsigned slot) {
   region.used_slots[slot / 64].fetch_and(~bit_of(slot), std::memory_order_relaxed);
   GPUPOOL_KILL_POINT("reap.unmarked");
   unlock_slot(fd, slot);
-  return Found::kDead;
+  ++reaped.cleared;
+  return true;
 }
 
 template <typename Visit>
@@ -115,10 +115,7 @@ Reaped reap_some(Region& region, int fd, unsigned own) {
   for (unsigned i = 0; i < kMaxSlots && reaped.cleared < kMostCleared && !living;
        ++i, slot = (slot + 1) % kMaxSlots) {
     if (slot == own || !marked(region, slot)) continue;
-    const Found found = reap_one(region, fd, slot);
-    living = found == Found::kLiving;
-    reaped.cleared += found == Found::kDead ? 1 : 0;
-    reaped.leaving += found == Found::kLeaving ? 1 : 0;
+    living = !reap_one(region, fd, slot, reaped);
   }
   region.reap_hint.store(slot, std::memory_order_relaxed);
   return reaped;
@@ -128,10 +125,7 @@ Reaped reap(Region& region, int fd, unsigned own) {
   Reaped reaped{};
   if (fd < 0) return reaped;
   for_each_marked(region, [&](unsigned slot) {
-    if (slot == own) return;
-    const Found found = reap_one(region, fd, slot);
-    reaped.cleared += found == Found::kDead ? 1 : 0;
-    reaped.leaving += found == Found::kLeaving ? 1 : 0;
+    if (slot != own) reap_one(region, fd, slot, reaped);
   });
   return reaped;
 }

@@ -19,8 +19,8 @@ unsigned take(Region& region, int fd);
 
 struct Reaped {
   unsigned cleared;
-  unsigned
-      leaving;  // processes without a record lock that still end: the driver has their memory, so it counts
+  // Slots that stay, because their processes still end and the driver has their memory.
+  unsigned leaving;
 };
 
 // Clears the slots of dead processes, all but `own`; reap_some() looks at a few, others at each call. Whoever
