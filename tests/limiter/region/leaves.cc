@@ -8,15 +8,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 
 #include "limiter/region/layout.h"
 #include "limiter/region/leaving.h"
 #include "limiter/region/ledger.h"
 #include "limiter/region/record_lock.h"
 #include "tests/limiter/region/region_folder.h"
-#include "tests/limiter/region/shared_memory.h"
 
 namespace gpupool::limiter::testing {
 namespace {
@@ -25,14 +26,10 @@ constexpr std::uint64_t kLimit = 1000;
 constexpr unsigned long kMostTries = 100;  // for a round in which the moment was seen
 constexpr rlim_t kMostFiles = 100'000;     // to be closed
 
-struct Shared {
-  std::atomic<bool> ready;
-};
-
 Ledger ledger;
 
-// Takes all bytes, opens its files and waits for its end.
-[[noreturn]] void hold_all(const RegionFolder& folder, Shared& shared) {
+// Takes all bytes, opens its files, writes a byte to `ready` and waits for its end.
+[[noreturn]] void hold_all(const RegionFolder& folder, int ready) {
   if (!ledger.attach(folder.path().c_str(), folder.limits()) ||
       ledger.reserve(0, kLimit) != Reservation::kGranted) {
     ::_exit(1);
@@ -45,7 +42,7 @@ Ledger ledger;
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   while (::fcntl(null, F_DUPFD_CLOEXEC, 0) >= 0) {
   }
-  shared.ready = true;
+  if (::write(ready, "", 1) != 1) ::_exit(1);
   for (;;) ::pause();
 }
 
@@ -67,12 +64,22 @@ Round take_from(pid_t victim, int region) {
   return round;
 }
 
-Round play(Shared& shared) {
-  const RegionFolder folder(kLimit);
-  shared.ready = false;
+// A process that holds all bytes; ends the program if it does not come to that.
+pid_t start_victim(const RegionFolder& folder) {
+  std::array<int, 2> ready{};
+  if (::pipe2(ready.data(), O_CLOEXEC) != 0) std::exit(2);
   const pid_t victim = ::fork();
-  if (victim == 0) hold_all(folder, shared);
-  while (!shared.ready) ::usleep(1000);
+  if (victim == 0) hold_all(folder, ready[1]);
+  ::close(ready[1]);
+  char byte = 0;
+  if (::read(ready[0], &byte, 1) != 1) std::exit(2);
+  ::close(ready[0]);
+  return victim;
+}
+
+Round play() {
+  const RegionFolder folder(kLimit);
+  const pid_t victim = start_victim(folder);
   const pid_t heir = ::fork();
   if (heir == 0) {
     ledger.attach(folder.path().c_str(), folder.limits());
@@ -93,14 +100,13 @@ Round play(Shared& shared) {
 int main(int argc, char** argv) {
   using namespace gpupool::limiter::testing;
   if (argc != 2) return 2;
-  auto* const shared = share_with_children<Shared>();
   const unsigned long rounds = std::strtoul(argv[1], nullptr, 10);
   unsigned long without_lock = 0;
   unsigned long granted = 0;
   unsigned long too_early = 0;
   unsigned long played = 0;
   for (; without_lock < rounds && played < rounds * kMostTries; ++played) {
-    const Round round = play(*shared);
+    const Round round = play();
     without_lock += round.without_lock ? 1 : 0;
     granted += round.granted ? 1 : 0;
     too_early += round.too_early ? 1 : 0;
