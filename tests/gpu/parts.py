@@ -33,7 +33,7 @@ class Machine:
 
     def taken(self, programs: dict[int, Child], before: int) -> int:
         """What programs use as seen from outside, by the GPU's sum where NVML does not tell of processes. The sum has what the kernel
-        driver keeps for itself too, 5 to 7 MiB a program on an H100."""
+        driver keeps for itself too, 6 to 9 MiB a program on an H100."""
         by_process = [self.gpu.process(pid) for pid in programs]
         assert all(child.process.poll() is None for child in programs.values()), "a program has ended"
         told = [each for each in by_process if each is not None]

@@ -201,7 +201,11 @@ def speed() -> None:
 
         return pair
 
-    rows = {"launch": per_call(lambda: library.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, none, none, none))}
+    def launch() -> None:
+        if library.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, none, none, none) != 0:
+            raise RuntimeError("a launch")
+
+    rows = {"launch": per_call(launch)}
     cuda.good("cuCtxSynchronize")
     for name, size in (("1 KiB", 1024), ("64 MiB", 64 * MIB)):
         rows[f"allocation and free of {name}"] = per_call(allocate(size), CALLS // 10)

@@ -46,7 +46,7 @@ class GpuScript(unittest.TestCase):
 
     def test_parts_of_memory(self) -> None:
         for name, part in self.parts(0, "--part", *OF_MEMORY).items():
-            self.assertGreater(len([row for row in part["values"] if row.get("ok")]), 0, name)
+            self.assertGreater(len([row for row in part["values"] if row.get("ok")]), 1, name)
             self.assertEqual(part["missing"], [])
 
     def test_speed(self) -> None:
