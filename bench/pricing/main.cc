@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "bench/pricing/market.h"
 #include "bench/support/arguments.h"
@@ -40,19 +42,19 @@ class Leader : public Pricing {
   Leader(std::int64_t gpus, bool others_alone) : capacity_(gpus * kWindow), others_alone_(others_alone) {}
   std::vector<Price> prices(const std::vector<planning::Bid>& bids, unsigned tenants) override {
     now_.resize(tenants, kFirst);
-    for (unsigned tenant = 0; tenant < tenants; ++tenant) {
-      if (tenant > 0 && !others_alone_) {
-        now_[tenant] = now_[0];
-        continue;
-      }
-      const auto without = others_alone_ ? std::optional<std::uint64_t>(tenant) : std::nullopt;
-      now_[tenant] = planning::next_price(now_[tenant],
-                                          planning::best_price(bids, capacity_, kPolicy, without), kPolicy);
+    if (!others_alone_) {
+      std::ranges::fill(now_, moved(now_[0], bids, std::nullopt));
+      return now_;
     }
+    for (unsigned tenant = 0; tenant < tenants; ++tenant) now_[tenant] = moved(now_[tenant], bids, tenant);
     return now_;
   }
 
  private:
+  Price moved(Price now, const std::vector<planning::Bid>& bids, std::optional<std::uint64_t> without) const {
+    return planning::next_price(now, planning::best_price(bids, capacity_, kPolicy, without), kPolicy);
+  }
+
   std::int64_t capacity_;
   bool others_alone_;
   std::vector<Price> now_;
@@ -70,7 +72,7 @@ struct Mean {
   nlohmann::json json() const { return {{"profit", profit}, {"use", use}, {"welfare", welfare}}; }
 };
 
-// The best fixed price is found afterwards, with the whole demand known, for each seed.
+// The best fixed price is the one of the largest mean profit: found afterwards, with all demand known.
 nlohmann::json compare(double load, int seeds) {
   std::map<Price, Mean> fixed;
   Mean leader;
@@ -93,9 +95,9 @@ nlohmann::json compare(double load, int seeds) {
   const auto best =
       std::ranges::max_element(fixed, {}, [](const auto& entry) { return entry.second.profit; });
   nlohmann::json curve = nlohmann::json::array();
-  for (const auto& [price, mean] : fixed) curve.push_back({static_cast<double>(price) / 1e6, mean.profit});
+  for (const auto& [price, mean] : fixed) curve.push_back({static_cast<double>(price) / kMicro, mean.profit});
   return {{"load", load},
-          {"best fixed price", static_cast<double>(best->first) / 1e6},
+          {"best fixed price", static_cast<double>(best->first) / kMicro},
           {"best fixed", best->second.json()},
           {"cheap", fixed[kCheap].json()},
           {"leader", leader.json()},
@@ -104,7 +106,8 @@ nlohmann::json compare(double load, int seeds) {
           {"series", std::move(series)}};
 }
 
-// What the first tenant of eight gains if it alone says a part of what its jobs are worth.
+// What the first tenant gains if it alone bids less than its jobs are worth: [percent of it, gain as a
+// factor].
 nlohmann::json shade(double load, int seeds, bool others_alone) {
   nlohmann::json rows = nlohmann::json::array();
   double honest = 0;

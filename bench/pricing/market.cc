@@ -15,7 +15,6 @@ constexpr std::int64_t kDay = 24 * kHour;
 constexpr double kMeanHours = 4;
 constexpr double kHoursSigma = 0.8;
 constexpr double kValueSigma = 0.5;
-constexpr double kMicro = 1e6;
 // From 8 to 20 o'clock four times as many jobs come; the mean is 1.
 constexpr double kByDay = 1.6;
 constexpr double kByNight = 0.4;

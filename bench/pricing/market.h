@@ -40,6 +40,7 @@ class Pricing {
 inline constexpr std::int64_t kStep = 900;
 inline constexpr std::int64_t kWindow = 6 * 3600;
 inline constexpr std::int64_t kPatience = 12 * 3600;
+inline constexpr double kMicro = 1e6;  // a Price of 1.00
 inline constexpr planning::Price kCost = 150'000;
 
 struct Outcome {

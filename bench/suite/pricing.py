@@ -13,8 +13,8 @@ POLICIES = {"leader": "leader", "leader, others' bids alone": "leader of others"
 WEEK = 7 * 96  # steps of a quarter of an hour
 
 
-def measure(results: Results, smoke: bool, plots: Path | None = None) -> None:
-    """Writes plots into that folder, if given."""
+def measure(results: Results, smoke: bool, plots: Path) -> None:
+    """Writes plots into that folder."""
     output = call("bench_pricing", "--seeds", 1 if smoke else 5)
     for row in output["loads"]:
         best = row["best fixed"]
@@ -26,8 +26,7 @@ def measure(results: Results, smoke: bool, plots: Path | None = None) -> None:
         for name in ("one price", "others' bids alone"):
             results.add(BENCHMARK, f"most that a tenant gains by lower bids, {name}, load {row['load']}",
                         max(gain for _, gain in row[name]), "")
-    if plots is not None:
-        plot(output, plots)
+    plot(output, plots)
 
 
 def plot(output: Object, folder: Path) -> None:
