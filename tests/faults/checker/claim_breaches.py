@@ -157,10 +157,11 @@ def a_job_is_told_that_is_not_awaited(forger: Forger) -> str:
 
 
 def a_job_is_told_for_a_claim_that_is_gone(forger: Forger) -> str:
-    """For a while in which somebody leads."""
+    """For a while in which somebody leads. The next one is given up at once: the time before it is shown again is its while."""
     assert forger.long_drained
-    borrower, node = forger.kept.pop("late", None) or _given_up(forger)
+    borrower, node = forger.kept["late"]
     _make_room(forger, borrower, node)
+    forger.kept["late"] = _given_up(forger)
     return borrower
 
 
