@@ -108,15 +108,15 @@ class Plugin {
     const auto server = net::HttpServer::start(
         options_.metrics_bind_address,
         {{"/metrics",
-          [this](const std::string&, const std::string&) {
+          [this](const net::ServerRequest&) {
             return net::ServerResponse{.content_type = "text/plain; version=0.0.4",
                                        .body = metrics_.expose() + agent::expose(*snapshot_.get())};
           }},
          {"/healthz",
-          [this](const std::string&, const std::string&) {
+          [this](const net::ServerRequest&) {
             return response(agent::alive(*snapshot_.get(), started_, clock_.now()));
           }},
-         {"/readyz", [this](const std::string&, const std::string&) {
+         {"/readyz", [this](const net::ServerRequest&) {
             return response(agent::ready(*snapshot_.get(), plugins_.status()));
           }}});
     if (!server) return tl::unexpected<base::Error>(server.error());

@@ -83,13 +83,12 @@ class Operator {
     const auto server = net::HttpServer::start(
         options_.metrics_bind_address,
         {{"/metrics",
-          [this](const std::string&, const std::string&) {
+          [this](const net::ServerRequest&) {
             return net::ServerResponse{.content_type = "text/plain; version=0.0.4",
                                        .body = metrics_.expose()};
           }},
-         {"/healthz",
-          [](const std::string&, const std::string&) { return net::ServerResponse{.body = "ok\n"}; }},
-         {"/readyz", [this](const std::string&, const std::string&) { return ready_response(manager_); }}});
+         {"/healthz", [](const net::ServerRequest&) { return net::ServerResponse{.body = "ok\n"}; }},
+         {"/readyz", [this](const net::ServerRequest&) { return ready_response(manager_); }}});
     if (!server) return tl::unexpected<base::Error>(server.error());
     log_.info("serving metrics and probes", {{"port", (*server)->port()}});
     return manager_.run(std::move(stop), seconds(options_.sync_timeout_seconds), kStopGrace);

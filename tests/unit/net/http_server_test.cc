@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "net/curl_transport.h"
@@ -16,13 +17,12 @@ using testing::HasSubstr;
 
 std::unique_ptr<HttpServer> start(const std::string& bind) {
   auto server = HttpServer::start(
-      bind,
-      {{"/metrics", [](auto&, auto&) { return ServerResponse{.content_type = "text/x", .body = "m 1\n"}; }},
-       {"/healthz",
-        [](const std::string& path, const std::string& query) {
-          return ServerResponse{.status = 503, .body = path + "|" + query};
-        }},
-       {"/throws", [](auto&, auto&) -> ServerResponse { throw std::runtime_error("secret"); }}});
+      bind, {{"/metrics", [](auto&) { return ServerResponse{.content_type = "text/x", .body = "m 1\n"}; }},
+             {"/healthz",
+              [](const ServerRequest& request) {
+                return ServerResponse{.status = 503, .body = request.path + "|" + request.query};
+              }},
+             {"/throws", [](auto&) -> ServerResponse { throw std::runtime_error("secret"); }}});
   EXPECT_TRUE(server) << server.error().message;
   return server ? std::move(*server) : nullptr;
 }
@@ -91,6 +91,89 @@ TEST(HttpServer, ManyClientsAreServedByTwoThreads) {
       for (int n = 0; n < 10; ++n) EXPECT_EQ(get(server->port(), "/metrics").body, "m 1\n");
     });
   }
+}
+
+std::unique_ptr<HttpServer> start_with_bodies(Handler handler) {
+  auto server = HttpServer::start("127.0.0.1:0", {{"/", std::move(handler)}}, {.threads = 4, .max_body = 10});
+  EXPECT_TRUE(server) << server.error().message;
+  return server ? std::move(*server) : nullptr;
+}
+
+HttpResponse post(int port, const std::string& body) {
+  CurlTransport client({.url = "http://127.0.0.1:" + std::to_string(port), .tls = {}}, "test");
+  const auto response =
+      client.send({.method = "POST", .target = "/a", .headers = {{"x-who", "me"}}, .body = body}, {});
+  EXPECT_TRUE(response) << response.error().message;
+  return response ? *response : HttpResponse{};
+}
+
+TEST(HttpServer, GivesHandlersTheBodyAndTheHeaders) {
+  const auto server = start_with_bodies([](const ServerRequest& request) {
+    return ServerResponse{.status = 201,
+                          .body = request.method + " " + request.body + " " +
+                                  std::string(request.header("X-WHO")) + " " + request.peer +
+                                  std::string(request.header("X-Not")),
+                          .headers = {{"Cache-Control", "max-age=1"}, {"ETag", "\"7\""}}};
+  });
+  const auto answer = post(server->port(), "0123456789");
+  EXPECT_EQ(answer.status, 201);
+  EXPECT_EQ(answer.body, "POST 0123456789 me 127.0.0.1");
+  EXPECT_EQ(answer.headers.at("cache-control"), "max-age=1");
+  EXPECT_EQ(answer.headers.at("etag"), "\"7\"");
+  EXPECT_EQ(post(server->port(), "0123456789a").status, 413);
+  EXPECT_EQ(get(server->port(), "/").headers.at("cache-control"), "max-age=1");
+}
+
+TEST(HttpServer, StreamsUntilTheClientHasEnough) {
+  std::atomic<bool> ended{false};
+  const auto server = start_with_bodies([&](const ServerRequest&) {
+    return ServerResponse{.stream = [&](ResponseStream& stream) {
+      while (stream.write("line\n")) {
+      }
+      ended = true;
+    }};
+  });
+  CurlTransport client({.url = "http://127.0.0.1:" + std::to_string(server->port()), .tls = {}}, "test");
+  std::string got;
+  const auto answer = client.stream({.target = "/"},
+                                    [&](std::string_view piece) {
+                                      got += piece;
+                                      return got.size() < 1000;
+                                    },
+                                    {});
+  EXPECT_FALSE(answer);
+  EXPECT_TRUE(got.starts_with("line\nline\n"));
+  while (!ended) std::this_thread::yield();
+}
+
+TEST(HttpServer, AStreamThatEndsIsWhole) {
+  const auto server = start_with_bodies([](const ServerRequest&) {
+    return ServerResponse{.stream = [](ResponseStream& stream) {
+      stream.write("a");
+      stream.write("");
+      stream.write("b");
+    }};
+  });
+  EXPECT_EQ(get(server->port(), "/").body, "ab");
+  EXPECT_EQ(get(server->port(), "/", "HEAD").body, "");
+}
+
+TEST(HttpServer, StreamsEndWithTheServer) {
+  std::atomic<bool> begun{false};
+  auto server = start_with_bodies([&](const ServerRequest&) {
+    return ServerResponse{.stream = [&](ResponseStream& stream) {
+      while (stream.write("x")) begun = true;
+      EXPECT_TRUE(stream.stopping());
+    }};
+  });
+  const int port = server->port();
+  const std::jthread reader([port] {
+    CurlTransport client({.url = "http://127.0.0.1:" + std::to_string(port), .tls = {}}, "test");
+    const auto answer = client.stream({.target = "/"}, [](std::string_view) { return true; }, {});
+    EXPECT_TRUE(!answer || answer->status == 200);
+  });
+  while (!begun) std::this_thread::yield();
+  server.reset();
 }
 
 }  // namespace
