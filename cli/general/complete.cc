@@ -10,7 +10,7 @@
 #include "api/v1alpha1/gpu_pool.h"
 #include "api/v1alpha1/gpu_sweep.h"
 #include "command/deadline.h"
-#include "objects/table_list.h"
+#include "kube/table_list.h"
 #include "screen/plain_text.h"
 
 namespace gpupool::general {
@@ -98,7 +98,7 @@ class Asking {
     }
     const command::Deadline deadline(kPatience, clock_, {});
     const std::string ns = !type.namespaced ? "" : general.ns.empty() ? session_->ns() : general.ns;
-    const auto table = objects::read_table(session_->client(), type, ns, "", deadline.token());
+    const auto table = kube::read_table(session_->client(), type, ns, "", deadline.token());
     if (!table) return;
     for (const auto& row : table->rows) {
       if (!row.empty()) offer(offers, prefix, row.front());

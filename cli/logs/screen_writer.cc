@@ -28,9 +28,15 @@ bool ScreenWriter::flush() {
   return out_.good();
 }
 
-void ScreenWriter::set_ranks(bool ranks, int width) {
-  style_.ranks = ranks;
-  style_.rank_width = width;
+void ScreenWriter::left_out(std::int64_t ranks, std::int64_t limit) {
+  problem(std::to_string(ranks) +
+          " ranks are left out: --rank chooses others, and --max-streams allows more than " +
+          std::to_string(limit) + " at once");
+}
+
+void ScreenWriter::without_ranks() {
+  style_.ranks = false;
+  style_.rank_width = 1;
 }
 
 }  // namespace gpupool::logs

@@ -7,26 +7,24 @@
 
 #include "logs/line_filter.h"
 #include "logs/text_style.h"
+#include "worker_logs/log_output.h"
 
 namespace gpupool::logs {
 
 // Writes lines to the standard output and notes to the standard error output, in the order in which they
 // come. One thread.
-class ScreenWriter {
+class ScreenWriter final : public LogOutput {
  public:
   // notes: false leaves out notes that tell of progress.
   ScreenWriter(std::ostream& out, std::ostream& err, TextStyle style, std::optional<LineFilter> filter,
                bool notes);
 
-  void line(std::int64_t rank, const LogLine& line);
-  // What happens to the job.
-  void note(const std::string& text);
-  // What prevents that all lines are shown.
-  void problem(const std::string& text);
-  // False if the output cannot be written any more.
-  bool flush();
-
-  void set_ranks(bool ranks, int width);
+  void line(std::int64_t rank, const LogLine& line) override;
+  void note(const std::string& text) override;
+  void problem(const std::string& text) override;
+  void left_out(std::int64_t ranks, std::int64_t limit) override;
+  void without_ranks() override;
+  bool flush() override;
 
  private:
   std::ostream& out_;

@@ -8,10 +8,10 @@
 
 #include "command/exit_code.h"
 #include "jobs/outcome.h"
-#include "logs/job_watch.h"
-#include "logs/log_follower.h"
 #include "objects/job.h"
 #include "screen/plain_text.h"
+#include "worker_logs/job_watch.h"
+#include "worker_logs/log_follower.h"
 
 namespace gpupool::logs {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "logs/log_line.h"
+#include "worker_logs/log_line.h"
 
 namespace gpupool::logs {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "api/v1alpha1/gpu_job.h"
-#include "objects/table_list.h"
+#include "kube/table_list.h"
 
 namespace gpupool::objects {
 namespace {
@@ -34,7 +34,7 @@ std::int64_t number(const std::string& text) {
 class RowReader {
  public:
   // ns empty: of all namespaces.
-  RowReader(const TableList& table, std::string ns)
+  RowReader(const kube::TableList& table, std::string ns)
       : ns_(std::move(ns)), attempts_(table.column("Attempts")), priority_(table.column("Priority")) {
     for (std::size_t i = 0; i < kTexts.size(); ++i) columns_.at(i) = table.column(kTexts.at(i).name);
   }
@@ -60,12 +60,12 @@ class RowReader {
 // Jobs, and the table that they were read from, without its rows.
 struct Listed {
   std::vector<JobRow> jobs;
-  TableList table;
+  kube::TableList table;
 };
 
 base::Result<Listed> list(kube::Client& client, const std::string& ns, const std::string& label_selector,
                           const std::stop_token& stop) {
-  auto table = read_table(client, api::GpuJob::kType, ns, label_selector, stop);
+  auto table = kube::read_table(client, api::GpuJob::kType, ns, label_selector, stop);
   if (!table) return tl::unexpected<base::Error>(table.error());
   if (ns.empty() && !table->column("Namespace")) {
     return base::fail(base::ErrorCode::kBadRequest,
@@ -95,11 +95,11 @@ base::Result<void> watch_jobs(kube::Client& client, const std::string& ns, const
   if (!listed) return tl::unexpected<base::Error>(listed.error());
   on_list(std::move(listed->jobs));
   const RowReader reader(listed->table, ns);
-  const OnRow on_row = [&](bool gone, std::vector<std::string> cells) {
+  const kube::OnRow on_row = [&](bool gone, std::vector<std::string> cells) {
     on_change(reader.read(std::move(cells)), gone);
     return true;
   };
-  return watch_table(client, api::GpuJob::kType, ns, label_selector, listed->table, on_row, stop);
+  return kube::watch_table(client, api::GpuJob::kType, ns, label_selector, listed->table, on_row, stop);
 }
 
 }  // namespace gpupool::objects

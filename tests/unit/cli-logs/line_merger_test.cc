@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/line_merger.h"
+#include "worker_logs/line_merger.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

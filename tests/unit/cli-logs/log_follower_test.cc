@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/log_follower.h"
+#include "worker_logs/log_follower.h"
+#include "logs/screen_writer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/next_step.h"
+#include "worker_logs/next_step.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "logs/attempts.h"
+#include "worker_logs/attempts.h"
 
 namespace gpupool::test {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/rfc3339.h"
-#include "logs/rank_reader.h"
+#include "worker_logs/rank_reader.h"
 
 namespace gpupool::test {
 

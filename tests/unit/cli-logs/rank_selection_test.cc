@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/rank_selection.h"
+#include "worker_logs/rank_selection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

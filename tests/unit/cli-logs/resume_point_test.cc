@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/resume_point.h"
+#include "worker_logs/resume_point.h"
 
 #include <gtest/gtest.h>
 

@@ -14,9 +14,9 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "kube/client.h"
-#include "logs/log_line.h"
-#include "logs/next_step.h"
-#include "logs/resume_point.h"
+#include "worker_logs/log_line.h"
+#include "worker_logs/next_step.h"
+#include "worker_logs/resume_point.h"
 
 namespace gpupool::logs {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "objects/table_list.h"
+#include "kube/table_list.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 
-namespace gpupool::objects {
+namespace gpupool::kube {
 
 struct TableRow {
   std::vector<base::json::RawJson> cells;
@@ -28,33 +28,33 @@ struct TableEvent {
   base::json::RawJson object;
 };
 
-}  // namespace gpupool::objects
+}  // namespace gpupool::kube
 
 template <>
-struct gpupool::base::json::Schema<gpupool::objects::TableRow> {
-  static constexpr auto fields = std::array{field<&objects::TableRow::cells>("cells")};
+struct gpupool::base::json::Schema<gpupool::kube::TableRow> {
+  static constexpr auto fields = std::array{field<&kube::TableRow::cells>("cells")};
 };
 template <>
-struct gpupool::base::json::Schema<gpupool::objects::ColumnDefinition> {
-  static constexpr auto fields = std::array{field<&objects::ColumnDefinition::name>("name")};
+struct gpupool::base::json::Schema<gpupool::kube::ColumnDefinition> {
+  static constexpr auto fields = std::array{field<&kube::ColumnDefinition::name>("name")};
 };
 template <>
-struct gpupool::base::json::Schema<gpupool::objects::TableHead> {
-  using T = objects::TableHead;
+struct gpupool::base::json::Schema<gpupool::kube::TableHead> {
+  using T = kube::TableHead;
   static constexpr auto fields = std::array{field<&T::kind>("kind"), field<&T::metadata>("metadata"),
                                             field<&T::column_definitions>("columnDefinitions")};
 };
 template <>
-struct gpupool::base::json::Schema<gpupool::objects::TableOfEvent> {
-  static constexpr auto fields = std::array{field<&objects::TableOfEvent::rows>("rows")};
+struct gpupool::base::json::Schema<gpupool::kube::TableOfEvent> {
+  static constexpr auto fields = std::array{field<&kube::TableOfEvent::rows>("rows")};
 };
 template <>
-struct gpupool::base::json::Schema<gpupool::objects::TableEvent> {
-  using T = objects::TableEvent;
+struct gpupool::base::json::Schema<gpupool::kube::TableEvent> {
+  using T = kube::TableEvent;
   static constexpr auto fields = std::array{field<&T::type>("type"), field<&T::object>("object")};
 };
 
-namespace gpupool::objects {
+namespace gpupool::kube {
 namespace {
 
 // The text of a cell: of a string without its quotes.
@@ -85,7 +85,7 @@ std::optional<std::size_t> TableList::column(std::string_view name) const {
   return static_cast<std::size_t>(found - columns.begin());
 }
 
-base::Result<TableList> read_table(kube::Client& client, const api::ResourceType& type, const std::string& ns,
+base::Result<TableList> read_table(Client& client, const api::ResourceType& type, const std::string& ns,
                                    const std::string& label_selector, const std::stop_token& stop) {
   TableList list;
   base::Result<void> good;
@@ -114,7 +114,7 @@ base::Result<TableList> read_table(kube::Client& client, const api::ResourceType
   return list;
 }
 
-base::Result<void> watch_table(kube::Client& client, const api::ResourceType& type, const std::string& ns,
+base::Result<void> watch_table(Client& client, const api::ResourceType& type, const std::string& ns,
                                const std::string& label_selector, const TableList& list, const OnRow& on_row,
                                const std::stop_token& stop) {
   base::Result<void> good;
@@ -147,4 +147,4 @@ base::Result<void> watch_table(kube::Client& client, const api::ResourceType& ty
   return good ? watched : good;
 }
 
-}  // namespace gpupool::objects
+}  // namespace gpupool::kube

@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
-#include "logs/line_hub.h"
-#include "logs/rank_reader.h"
+#include "worker_logs/line_hub.h"
+#include "worker_logs/rank_reader.h"
 
 namespace gpupool::logs {
 

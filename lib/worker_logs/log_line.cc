@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/log_line.h"
+#include "worker_logs/log_line.h"
 
 #include "api/worker_result_format.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/rank_reader.h"
+#include "worker_logs/rank_reader.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "logs/line_assembler.h"
+#include "worker_logs/line_assembler.h"
 
 namespace gpupool::logs {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "logs/log_line.h"
+#include "worker_logs/log_line.h"
 
 namespace gpupool::logs {
 

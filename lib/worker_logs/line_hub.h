@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "logs/line_merger.h"
+#include "worker_logs/line_merger.h"
 
 namespace gpupool::logs {
 

@@ -11,10 +11,10 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "logs/attempts.h"
-#include "logs/line_hub.h"
-#include "logs/log_source.h"
-#include "logs/screen_writer.h"
+#include "worker_logs/attempts.h"
+#include "worker_logs/line_hub.h"
+#include "worker_logs/log_output.h"
+#include "worker_logs/log_source.h"
 
 namespace gpupool::logs {
 
@@ -39,7 +39,7 @@ struct FollowEnd {
 class LogFollower {
  public:
   // REQUIRES: everything referenced outlives the follower.
-  LogFollower(FollowOptions options, FetchLog fetch, ScreenWriter& screen, base::Clock& clock);
+  LogFollower(FollowOptions options, FetchLog fetch, LogOutput& output, base::Clock& clock);
 
   // The newest picture of the job. Thread-safe.
   void update(Picture picture);
@@ -71,7 +71,7 @@ class LogFollower {
 
   FollowOptions options_;
   FetchLog fetch_;
-  ScreenWriter& screen_;
+  LogOutput& output_;
   base::Clock& clock_;
   LineHub hub_;
   base::Mutex mutex_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/log_follower.h"
+#include "worker_logs/log_follower.h"
 
 #include <algorithm>
 #include <utility>
@@ -32,10 +32,10 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 }  // namespace
 
-LogFollower::LogFollower(FollowOptions options, FetchLog fetch, ScreenWriter& screen, base::Clock& clock)
+LogFollower::LogFollower(FollowOptions options, FetchLog fetch, LogOutput& output, base::Clock& clock)
     : options_(std::move(options)),
       fetch_(std::move(fetch)),
-      screen_(screen),
+      output_(output),
       clock_(clock),
       hub_(options_.follow ? kWindow : kWindowOfPast, clock) {}
 
@@ -59,7 +59,7 @@ base::Result<FollowEnd> LogFollower::run(const std::stop_token& stop) {
     }
     write_due(false);
     collect_ended();
-    if (!screen_.flush()) break;
+    if (!output_.flush()) break;
     if (refused_ || at_end()) break;
     written = clock_.now();
     hub_.wait(written + kBetweenWrites, written + kTick, stop);
@@ -69,7 +69,7 @@ base::Result<FollowEnd> LogFollower::run(const std::stop_token& stop) {
     note_end_of_attempt();
     show_kept_lines();
   }
-  screen_.flush();
+  output_.flush();
   const bool any_worker = !sources_.empty();
   sources_.clear();  // ends their threads
   if (refused_) return tl::unexpected<base::Error>(*refused_);
@@ -164,16 +164,14 @@ void LogFollower::begin_attempt(std::int64_t lease, const Attempt& attempt) {
   std::string text = picture_.job.metadata.name + ", attempt " + std::to_string(attempt.number);
   if (workers > 1) text += ", " + std::to_string(workers) + " ranks";
   if (const auto nodes = attempt.node_names(); !nodes.empty()) text += ", nodes " + nodes;
-  screen_.note(text);
+  output_.note(text);
 }
 
 void LogFollower::open_ranks(std::int64_t lease, const Attempt& attempt) {
   const auto choice = wanted_ranks(attempt, options_.wanted);
   if (choice.left_out > left_out_) {
     left_out_ = choice.left_out;
-    screen_.problem(std::to_string(left_out_) +
-                    " ranks are left out: --rank chooses others, and --max-streams" + " allows more than " +
-                    std::to_string(options_.wanted.max_streams) + " at once");
+    output_.left_out(left_out_, options_.wanted.max_streams);
   }
   for (const auto rank : choice.ranks) {
     const auto worker = attempt.ranks.find(rank);
@@ -194,7 +192,7 @@ void LogFollower::open_rank(std::int64_t lease, std::int64_t rank, const Worker&
                         .tail_lines = options_.tail_lines};
   if (options_.follow && rank != 0 && options_.wanted.ranks.empty() && !options.tail_lines) {
     options.tail_lines = kLinesOfFailed;
-    screen_.note(rank_name(rank) + " has failed; its last lines follow");
+    output_.note(rank_name(rank) + " has failed; its last lines follow");
   }
   sources_.push_back(std::make_unique<LogSource>(LogSource::Identity{lease, rank, metadata.uid},
                                                  std::move(options), facts_of(worker), fetch_, hub_, clock_));
@@ -203,7 +201,7 @@ void LogFollower::open_rank(std::int64_t lease, std::int64_t rank, const Worker&
 
 void LogFollower::note_end_of_attempt() {
   if (!outcome_ || outcome_->first != attempt_) return;
-  screen_.note("attempt " + std::to_string(attempt_) + " ended: " + outcome_->second);
+  output_.note("attempt " + std::to_string(attempt_) + " ended: " + outcome_->second);
   outcome_.reset();
 }
 
@@ -218,7 +216,7 @@ void LogFollower::note_phase(const api::GpuJob& job) {
   if (std::exchange(phase_told_, status.phase.string() + status.reason) ==
       status.phase.string() + status.reason)
     return;
-  screen_.note(job.metadata.name + " is " + text);
+  output_.note(job.metadata.name + " is " + text);
 }
 
 void LogFollower::write_due(bool all) {
@@ -226,11 +224,11 @@ void LogFollower::write_due(bool all) {
   for (const auto& source : sources_) {
     if (!source->take_gap()) continue;
     complete_ = false;
-    screen_.problem(rank_name(source->identity().rank) +
+    output_.problem(rank_name(source->identity().rank) +
                     ": lines may be missing here, because its node has rotated the log");
   }
   // Logs are numbered in the order of the sources.
-  for (const auto& item : items) screen_.line(sources_[item.log]->identity().rank, item.line);
+  for (const auto& item : items) output_.line(sources_[item.log]->identity().rank, item.line);
   if (items.empty()) return;
   any_line_ = true;
   last_line_ = clock_.now();
@@ -246,7 +244,7 @@ void LogFollower::collect_ended() {
     } else if (!result->empty()) {
       write_due(true);
       complete_ = false;
-      screen_.problem(rank_name(sources_[i]->identity().rank) + ": " + *result);
+      output_.problem(rank_name(sources_[i]->identity().rank) + ": " + *result);
     }
   }
 }
@@ -271,7 +269,7 @@ bool LogFollower::at_end() {
   if (!shown) {
     if (now - std::max(*over_since_, last_line_) < kNobodyEnds) return false;
     complete_ = false;
-    screen_.problem("the job is over, but not all of its workers' logs have an end");
+    output_.problem("the job is over, but not all of its workers' logs have an end");
     return true;
   }
   const bool newest_shown = lease_ && *lease_ >= picture_.job.status.lease_sequence;
@@ -282,12 +280,12 @@ bool LogFollower::at_end() {
 void LogFollower::show_kept_lines() {
   const auto lines = api::last_lines(picture_.job.status.message);
   if (any_line_ || lines.empty() || !sources_.empty()) return;
-  screen_.problem("the pods are gone; of their logs, the job itself has kept these lines");
-  screen_.set_ranks(false, 1);
+  output_.problem("the pods are gone; of their logs, the job itself has kept these lines");
+  output_.without_ranks();
   std::size_t at = 0;
   while (at < lines.size()) {
     const auto end = std::min(lines.find('\n', at), lines.size());
-    screen_.line(0, LogLine{.time = {}, .stamp = {}, .text = std::string(lines.substr(at, end - at))});
+    output_.line(0, LogLine{.time = {}, .stamp = {}, .text = std::string(lines.substr(at, end - at))});
     at = end + 1;
   }
 }

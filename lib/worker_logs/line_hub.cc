@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/line_hub.h"
+#include "worker_logs/line_hub.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/attempts.h"
+#include "worker_logs/attempts.h"
 
 #include <algorithm>
 #include <set>

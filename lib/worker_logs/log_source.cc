@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/log_source.h"
+#include "worker_logs/log_source.h"
 
 #include <utility>
 

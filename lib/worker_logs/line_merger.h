@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "logs/log_line.h"
+#include "worker_logs/log_line.h"
 
 namespace gpupool::logs {
 

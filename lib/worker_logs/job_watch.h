@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "kube/client.h"
-#include "logs/attempts.h"
 #include "runtime/cache/informer.h"
+#include "worker_logs/attempts.h"
 
 namespace gpupool::logs {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/worker_pod.h"
+#include "worker_logs/worker_pod.h"
 
 #include <algorithm>
 #include <charconv>

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "kube/client.h"
 
-namespace gpupool::objects {
+namespace gpupool::kube {
 
 // A list of one kind as the server's Table: the printer columns alone.
 struct TableList {
@@ -25,7 +25,7 @@ struct TableList {
 };
 
 // Read from the server's memory. ns empty: all namespaces.
-base::Result<TableList> read_table(kube::Client& client, const api::ResourceType& type, const std::string& ns,
+base::Result<TableList> read_table(Client& client, const api::ResourceType& type, const std::string& ns,
                                    const std::string& label_selector, const std::stop_token& stop);
 
 // The cells of a row that is new or has changed. gone: its object is as it was before it was deleted, or lost
@@ -34,8 +34,8 @@ using OnRow = std::function<bool(bool gone, std::vector<std::string> cells)>;
 
 // Watches what list was read from, from then on. Returns when the server ends the watch or on_row returns
 // false. kExpired: the list is too old.
-base::Result<void> watch_table(kube::Client& client, const api::ResourceType& type, const std::string& ns,
+base::Result<void> watch_table(Client& client, const api::ResourceType& type, const std::string& ns,
                                const std::string& label_selector, const TableList& list, const OnRow& on_row,
                                const std::stop_token& stop);
 
-}  // namespace gpupool::objects
+}  // namespace gpupool::kube

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/job_watch.h"
+#include "worker_logs/job_watch.h"
 
 #include <utility>
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "logs/rank_selection.h"
-#include "logs/worker_pod.h"
+#include "worker_logs/rank_selection.h"
+#include "worker_logs/worker_pod.h"
 
 // Which workers of a job there are, and which of them to show. Pure.
 namespace gpupool::logs {

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "base/result.h"
-#include "logs/worker_pod.h"
+#include "worker_logs/worker_pod.h"
 
 // When to open the log of a worker, how, and when all of it was read. Pure.
 //
