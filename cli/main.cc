@@ -15,6 +15,7 @@
 #include "logs/logs_command.h"
 #include "net/curl_transport.h"
 #include "nodes/commands.h"
+#include "page/web_command.h"
 #include "results/results_command.h"
 #include "submit/run.h"
 #include "sweeps/commands.h"
@@ -35,6 +36,7 @@ void add_commands(command::Registry& registry) {
   static constexpr char kNodes[] = "GPUs and nodes";
   for (const auto make : {nodes::make_top, nodes::make_drain, nodes::make_undrain})
     registry.add(kNodes, make());
+  registry.add(kNodes, page::make_web(GPUPOOL_VERSION));
   static constexpr char kProgram[] = "About this program";
   registry.add(kProgram, general::make_doctor(GPUPOOL_VERSION));
   registry.add(kProgram, general::make_completion());

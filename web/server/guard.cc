@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/guard.h"
+
+#include <algorithm>
+
+#include "server/api_answer.h"
+
+namespace gpupool::web {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string lowered(text);
+  std::ranges::transform(lowered, lowered.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+  });
+  return lowered;
+}
+
+}  // namespace
+
+std::optional<net::ServerResponse> refused(const net::ServerRequest& request,
+                                           const std::vector<std::string>& hosts) {
+  if (std::ranges::find(hosts, lower(request.header("Host"))) == hosts.end())
+    return error_answer(421, "this name is not served here");
+  const std::string_view site = request.header("Sec-Fetch-Site");
+  if (!site.empty() && site != "none" && site != "same-origin" && request.path.starts_with("/api/"))
+    return error_answer(403, "another site may not ask this server");
+  return std::nullopt;
+}
+
+std::vector<net::Header> protecting_headers() {
+  return {
+      {"Content-Security-Policy",
+       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+      {"Cross-Origin-Opener-Policy", "same-origin"},
+      {"Cross-Origin-Resource-Policy", "same-origin"},
+      {"Referrer-Policy", "no-referrer"},
+      {"X-Frame-Options", "DENY"},
+      {"Permissions-Policy", "camera=(), geolocation=(), microphone=()"}};
+}
+
+}  // namespace gpupool::web

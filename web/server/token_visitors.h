@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "net/transport.h"
+#include "server/visitor.h"
+
+namespace gpupool::web {
+
+// Whoever sends a token in `Authorization: Bearer` acts with its rights; the API server checks it. No other
+// header of the request is passed on, so nobody acts for others (Impersonate-User). Tokens are kept as long
+// as the request.
+class TokenVisitors final : public Visitors {
+ public:
+  // api: without credentials of its own. REQUIRES: everything referenced outlives all requests.
+  TokenVisitors(net::Transport& api, base::Clock& clock, base::Metrics& metrics)
+      : api_(api), clock_(clock), metrics_(metrics) {}
+
+  std::string mode() const override { return "token"; }
+  base::Result<Visitor> of(const net::ServerRequest& request) override;
+
+ private:
+  net::Transport& api_;
+  base::Clock& clock_;
+  base::Metrics& metrics_;
+};
+
+}  // namespace gpupool::web

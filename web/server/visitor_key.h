@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "server/visitor.h"
+
+namespace gpupool::web {
+
+// 128 random bits in hexadecimal digits. kIo if the system has none.
+base::Result<std::string> new_visitor_key();
+
+// Whoever has the key in the header X-Gpupool-Key is the visitor, with the rights of the client. For one
+// person on one machine.
+class KeyVisitors final : public Visitors {
+ public:
+  // The client is not owned. REQUIRES: it outlives all requests.
+  KeyVisitors(std::string key, kube::Client& client);
+
+  std::string mode() const override { return "local"; }
+  base::Result<Visitor> of(const net::ServerRequest& request) override;
+
+ private:
+  std::string key_;
+  std::shared_ptr<kube::Client> client_;
+};
+
+}  // namespace gpupool::web

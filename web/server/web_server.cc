@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/web_server.h"
+
+#include <atomic>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "assets/assets.h"
+#include "base/mutex.h"
+#include "server/access.h"
+#include "server/api_answer.h"
+#include "server/guard.h"
+#include "server/job_action.h"
+#include "server/session_answer.h"
+#include "stream/tab.h"
+
+namespace gpupool::web {
+namespace {
+
+constexpr std::size_t kMostBody = std::size_t{64} << 10;
+constexpr int kTabsOfVisitor = 20;
+constexpr int kOtherThreads = 8;  // for requests that are answered at once
+
+net::ServerResponse asset_answer(const net::ServerRequest& request) {
+  if (request.method != "GET" && request.method != "HEAD") return error_answer(405, "only GET is served");
+  const Asset* const asset = find_asset(request.path);
+  if (!asset) return error_answer(404, "there is no such file");
+  std::vector<net::Header> headers = {{"ETag", asset->etag}, {"Cache-Control", "no-cache"}};
+  if (request.header("If-None-Match") == asset->etag) return {.status = 304, .headers = std::move(headers)};
+  headers.push_back({"Content-Encoding", "gzip"});
+  return {.content_type = std::string(asset->content_type),
+          .body = std::string(asset->gzip),
+          .headers = std::move(headers)};
+}
+
+}  // namespace
+
+struct WebServer::Impl {
+  Impl(WebOptions o, Visitors& v, base::Clock& c) : options(std::move(o)), visitors(v), clock(c) {}
+
+  net::ServerResponse answer(const net::ServerRequest& request);
+  net::ServerResponse api_answer(const net::ServerRequest& request);
+  net::ServerResponse unknown_visitor(const std::string& why) const;
+  net::ServerResponse stream_answer(const net::ServerRequest& request, Visitor visitor);
+  bool enter(const std::string& visitor);
+  void leave(const std::string& visitor);
+
+  const WebOptions options;
+  Visitors& visitors;
+  base::Clock& clock;
+  std::vector<std::string> hosts;  // with the port; set before the first request is answered
+  std::atomic<bool> open{false};
+  std::stop_source stop;  // of calls to the API server
+  base::Mutex mutex;
+  std::map<std::string, int> tabs GPUPOOL_GUARDED_BY(mutex);  // of each visitor
+  int all_tabs GPUPOOL_GUARDED_BY(mutex) = 0;
+  std::unique_ptr<net::HttpServer> http;  // last: its threads use the others
+};
+
+net::ServerResponse WebServer::Impl::answer(const net::ServerRequest& request) {
+  net::ServerResponse response;
+  if (!open) {
+    response = error_answer(503, "the server is starting");
+  } else if (auto no = refused(request, hosts)) {
+    response = std::move(*no);
+  } else {
+    response = request.path.starts_with("/api/") ? api_answer(request) : asset_answer(request);
+  }
+  for (net::Header& header : protecting_headers()) response.headers.push_back(std::move(header));
+  return response;
+}
+
+net::ServerResponse WebServer::Impl::unknown_visitor(const std::string& why) const {
+  const nlohmann::json body = {{"error", why}, {"mode", visitors.mode()}};
+  net::ServerResponse response = json_answer(body.dump());
+  response.status = 401;
+  return response;
+}
+
+net::ServerResponse WebServer::Impl::api_answer(const net::ServerRequest& request) {
+  auto visitor = visitors.of(request);
+  if (!visitor) return unknown_visitor(visitor.error().message);
+  const bool posted = request.method == "POST";
+  if (request.path == "/api/session" && !posted) {
+    auto session =
+        session_json(*visitor->client, {visitors.mode(), options.ns, options.version}, stop.get_token());
+    if (session) return json_answer(std::move(*session));
+    if (session.error().code == base::ErrorCode::kUnauthorized)
+      return unknown_visitor("the cluster does not know these credentials, or they have expired");
+    return error_answer(session.error());
+  }
+  if (!posted) return error_answer(404, "there is nothing here");
+  if (request.path == "/api/stream") return stream_answer(request, std::move(*visitor));
+  if (request.path == "/api/access") {
+    const auto questions = read_questions(request.body);
+    if (!questions) return error_answer(questions.error());
+    nlohmann::json answers = nlohmann::json::array();
+    for (const Question& question : *questions) {
+      const auto yes = may(*visitor->client, question, stop.get_token());
+      if (!yes) return error_answer(yes.error());
+      answers.push_back(*yes);
+    }
+    return json_answer(answers.dump());
+  }
+  const auto action = read_action(request.path);
+  if (!action) return error_answer(404, "there is nothing here");
+  const auto done = carry_out(*visitor->client, *action, request.body, stop.get_token());
+  return done ? json_answer("{}") : error_answer(done.error());
+}
+
+net::ServerResponse WebServer::Impl::stream_answer(const net::ServerRequest& request, Visitor visitor) {
+  auto topics = read_topics(request.body);
+  if (!topics) return error_answer(topics.error());
+  return {
+      .content_type = "application/x-ndjson",
+      .headers = {{"X-Accel-Buffering", "no"}},
+      .stream = [this, visitor = std::move(visitor), topics = std::move(*topics)](net::ResponseStream& out) {
+        if (!enter(visitor.id)) {
+          out.write(R"({"error":{"status":429,"message":"too many tabs are open; close some"}})"
+                    "\n");
+          return;
+        }
+        serve_tab(*visitor.client, topics, clock, out);
+        leave(visitor.id);
+      }};
+}
+
+bool WebServer::Impl::enter(const std::string& visitor) {
+  const base::MutexLock lock(mutex);
+  if (all_tabs >= options.tabs || tabs[visitor] >= kTabsOfVisitor) return false;
+  ++all_tabs;
+  ++tabs[visitor];
+  return true;
+}
+
+void WebServer::Impl::leave(const std::string& visitor) {
+  const base::MutexLock lock(mutex);
+  --all_tabs;
+  if (--tabs[visitor] == 0) tabs.erase(visitor);
+}
+
+WebServer::WebServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+WebServer::~WebServer() { impl_->stop.request_stop(); }
+
+base::Result<std::unique_ptr<WebServer>> WebServer::start(const WebOptions& options, Visitors& visitors,
+                                                          base::Clock& clock) {
+  auto impl = std::make_unique<Impl>(options, visitors, clock);
+  auto http = net::HttpServer::start(
+      options.bind,
+      {{"/", [&self = *impl](const net::ServerRequest& request) { return self.answer(request); }}},
+      {.threads = options.tabs + kOtherThreads, .max_body = kMostBody});
+  if (!http) return tl::unexpected<base::Error>(http.error());
+  impl->http = std::move(*http);
+  for (const std::string& host : options.hosts)
+    impl->hosts.push_back(host + ":" + std::to_string(impl->http->port()));
+  impl->open = true;
+  return std::unique_ptr<WebServer>(new WebServer(std::move(impl)));
+}
+
+int WebServer::port() const { return impl_->http->port(); }
+
+}  // namespace gpupool::web
