@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts for people. Pure.
+
+export function age(time, now = Date.now()) {
+  const seconds = Math.max(0, Math.round((now - Date.parse(time)) / 1000));
+  return Number.isNaN(seconds) ? "" : span(seconds);
+}
+
+// 95 -> "1m35s", as kubectl writes it.
+export function span(seconds) {
+  if (seconds < 120) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 10) return `${minutes}m${seconds % 60 ? `${seconds % 60}s` : ""}`;
+  if (minutes < 180) return `${minutes}m`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours}h${hours < 10 && minutes % 60 ? `${minutes % 60}m` : ""}`;
+  return `${Math.floor(hours / 24)}d`;
+}
+
+export function clock(time) {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? "" : date.toLocaleTimeString([], { hour12: false });
+}
+
+export function moment(time) {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? "" : date.toLocaleString([], { hour12: false });
+}
+
+export function mebibytes(count) {
+  return count >= 1024 ? `${(count / 1024).toFixed(count % 1024 ? 1 : 0)} GiB` : `${count} MiB`;
+}
+
+export function bytes(count) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let unit = 0;
+  while (count >= 1024 && unit < units.length - 1) {
+    count /= 1024;
+    ++unit;
+  }
+  return `${unit && count < 10 ? count.toFixed(1) : Math.round(count)} ${units[unit]}`;
+}
+
+export function plural(count, word) {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+// A Kubernetes quantity such as "1500m" as a number; NaN if it is none.
+export function quantity(text) {
+  const found = /^([0-9.]+)(m?)$/.exec(text || "");
+  return found ? Number(found[1]) / (found[2] ? 1000 : 1) : NaN;
+}
