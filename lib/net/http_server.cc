@@ -1,41 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http_server.h"
 
-#include <civetweb.h>
-#include <pthread.h>
+#include <fcntl.h>
+#include <microhttpd.h>
+#include <netdb.h>
 #include <strings.h>
+#include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
-#include <atomic>
-#include <string_view>
+#include <cstring>
+#include <stop_token>
+#include <utility>
 
-#include "base/mutex.h"
+#include "base/unique_fd.h"
 
 namespace gpupool::net {
 
 namespace {
 
-// Translates "HOST:PORT" or ":PORT" into civetweb's notation.
-base::Result<std::string> listening_port(const std::string& bind) {
+constexpr int kBacklog = 128;
+constexpr std::size_t kThreadStack = std::size_t{256} << 10;
+constexpr std::size_t kBlock = std::size_t{64} << 10;  // what a stream is asked for at once
+constexpr char kTlsPriorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+
+struct HostAndPort {
+  std::string host;  // empty: all addresses
+  std::string port;
+};
+
+base::Result<HostAndPort> host_and_port(const std::string& bind) {
   const auto bad = [&](const char* why) {
     return base::fail(base::ErrorCode::kInvalidArgument,
                       "'" + bind + "' is not HOST:PORT or :PORT: " + std::string(why));
   };
   const std::size_t colon = bind.rfind(':');
   if (colon == std::string::npos) return bad("no ':'");
-  const std::string host = bind.substr(0, colon);
+  std::string host = bind.substr(0, colon);
   const std::string port = bind.substr(colon + 1);
   const bool number =
       !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
   if (!number || std::stoi(port) > 65535) return bad("the port is not a number from 0 to 65535");
-  if (host.find(':') != std::string::npos && !(host.starts_with('[') && host.ends_with(']'))) {
-    return bad("an IPv6 address needs brackets");
-  }
+  const bool in_brackets = host.starts_with('[') && host.ends_with(']');
+  if (host.find(':') != std::string::npos && !in_brackets) return bad("an IPv6 address needs brackets");
   if (host.find_first_of(", +") != std::string::npos) return bad("the host holds a comma, a space or a plus");
-  return host.empty() ? port : host + ":" + port;
+  if (in_brackets) host = host.substr(1, host.size() - 2);
+  return HostAndPort{std::move(host), port};
 }
 
-const char* reason(int status) { return mg_get_response_code_text(nullptr, status); }
+// A socket that listens at one address, or errno.
+tl::expected<base::UniqueFd, int> listen_at(const addrinfo& address) {
+  base::UniqueFd fd(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (fd.get() < 0) return tl::unexpected(errno);
+  const int yes = 1;
+  const int no = 0;
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  // The address :: is for IPv4, too.
+  if (address.ai_family == AF_INET6) ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
+  if (::bind(fd.get(), address.ai_addr, address.ai_addrlen) != 0 || ::listen(fd.get(), kBacklog) != 0)
+    return tl::unexpected(errno);
+  return fd;
+}
+
+base::Result<base::UniqueFd> listen_on(const std::string& bind) {
+  const auto where = host_and_port(bind);
+  if (!where) return tl::unexpected<base::Error>(where.error());
+  const auto cannot = [&](const std::string& why) {
+    return base::fail(base::ErrorCode::kIo, "cannot listen on '" + bind + "': " + why);
+  };
+  // A kernel may lack IPv6.
+  const std::vector<std::string> hosts =
+      where->host.empty() ? std::vector<std::string>{"::", "0.0.0.0"} : std::vector{where->host};
+  std::string why;
+  for (const std::string& host : hosts) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_PASSIVE;
+    addrinfo* found = nullptr;
+    if (const int error = ::getaddrinfo(host.c_str(), where->port.c_str(), &hints, &found); error != 0) {
+      why = ::gai_strerror(error);
+      continue;
+    }
+    auto fd = listen_at(*found);
+    ::freeaddrinfo(found);
+    if (fd) return std::move(*fd);
+    why = std::strerror(fd.error());
+  }
+  return cannot(why);
+}
 
 bool same_name(std::string_view one, std::string_view other) {
   return one.size() == other.size() && ::strncasecmp(one.data(), other.data(), one.size()) == 0;
@@ -43,90 +95,80 @@ bool same_name(std::string_view one, std::string_view other) {
 
 bool only_reads(std::string_view method) { return method == "GET" || method == "HEAD"; }
 
-// The lines before the body, without the empty one.
-std::string head_of(const ServerResponse& response, const char* allowed) {
-  std::string text = "HTTP/1.1 " + std::to_string(response.status) + " " + reason(response.status) +
-                     "\r\nContent-Type: " + response.content_type +
-                     "\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n";
-  bool cached = false;
-  for (const Header& header : response.headers) {
-    text += header.name + ": " + header.value + "\r\n";
-    cached = cached || same_name(header.name, "Cache-Control");
-  }
-  if (!cached) text += "Cache-Control: no-store\r\n";
-  if (response.status == 405) text += std::string("Allow: ") + allowed + "\r\n";
-  return text;
+std::string address_of(MHD_Connection* connection) {
+  const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  std::array<char, NI_MAXHOST> host{};
+  if (!info || ::getnameinfo(info->client_addr, sizeof(sockaddr_storage), host.data(), host.size(), nullptr,
+                             0, NI_NUMERICHOST) != 0)
+    return "";
+  return host.data();
 }
 
-// A stream of chunks (RFC 9112, 7.1) to one client. For the thread of its request.
-class ChunkStream final : public ResponseStream {
- public:
-  ChunkStream(mg_connection& connection, const std::atomic<bool>& stopping)
-      : connection_(connection), stopping_(stopping) {}
-
-  bool write(std::string_view piece) override {
-    if (piece.empty()) return good_;
-    good_ = good_ && !stopping_ &&
-            mg_send_chunk(&connection_, piece.data(), static_cast<unsigned int>(piece.size())) > 0;
-    return good_;
-  }
-  bool stopping() const override { return stopping_; }
-  void finish() {
-    if (good_) mg_send_chunk(&connection_, "", 0);
-  }
-
- private:
-  mg_connection& connection_;
-  const std::atomic<bool>& stopping_;
-  bool good_ = true;
+// One request while it is read.
+struct Reading {
+  std::string query;
+  std::string body;
+  bool begun = false;     // its headers are known
+  bool too_long = false;  // its body
 };
 
-// The body of a request, or the answer that refuses it.
-tl::expected<std::string, ServerResponse> read_body(mg_connection* connection, const mg_request_info& request,
-                                                    std::size_t most) {
-  if (only_reads(request.request_method)) return "";
-  if (request.content_length < 0)
-    return tl::unexpected(ServerResponse{.status = 411, .body = "the length of the body is missing\n"});
-  const auto length = static_cast<std::size_t>(request.content_length);
-  if (length > most) return tl::unexpected(ServerResponse{.status = 413, .body = "the body is too long\n"});
-  std::string body(length, '\0');
-  std::size_t have = 0;
-  while (have < length) {
-    const int got = mg_read(connection, body.data() + have, length - have);
-    if (got <= 0) return tl::unexpected(ServerResponse{.status = 400, .body = "the body is cut\n"});
-    have += static_cast<std::size_t>(got);
+// A stream and the part of a piece that was not sent yet. For one thread.
+struct Sending {
+  ServerResponse::Stream next;
+  std::stop_token stop;
+  std::string piece = {};
+  std::size_t at = 0;
+};
+
+ssize_t send_more(void* cls, std::uint64_t /*position*/, char* to, std::size_t most) {
+  auto& sending = *static_cast<Sending*>(cls);
+  try {
+    while (sending.at == sending.piece.size()) {
+      auto piece = sending.stop.stop_requested() ? std::nullopt : sending.next(sending.stop);
+      if (!piece) return MHD_CONTENT_READER_END_OF_STREAM;
+      sending.piece = std::move(*piece);
+      sending.at = 0;
+    }
+  } catch (const std::exception&) {  // the client sees that the last chunk is missing
+    return MHD_CONTENT_READER_END_WITH_ERROR;
   }
-  return body;
+  const std::size_t length = std::min(most, sending.piece.size() - sending.at);
+  std::memcpy(to, sending.piece.data() + sending.at, length);
+  sending.at += length;
+  return static_cast<ssize_t>(length);
 }
+
+void end_sending(void* cls) { delete static_cast<Sending*>(cls); }
 
 }  // namespace
 
 struct HttpServer::Impl {
-  Impl(std::map<std::string, Handler> h, const ServerOptions& o) : handlers(std::move(h)), options(o) {
-    mg_init_library(0);
-  }
+  Impl(std::map<std::string, Handler> h, const ServerOptions& o) : handlers(std::move(h)), options(o) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
-    stopping = true;
-    if (context) mg_stop(context);
-    mg_exit_library();
+    stop.request_stop();
+    if (daemon) MHD_stop_daemon(daemon);
   }
 
-  ServerResponse answer(mg_connection* connection, const mg_request_info& info) const;
+  // The answer that refuses a request before its body is read, if it is refused.
+  std::optional<ServerResponse> refusal(MHD_Connection* connection, std::string_view method) const;
+  ServerResponse answer(MHD_Connection* connection, const char* path, const char* method,
+                        Reading& reading) const;
+  MHD_Result send(MHD_Connection* connection, ServerResponse response) const;
   // Returns the handler of the path itself or of the nearest path above it.
   const Handler* find(std::string path) const;
 
-  static int on_request(mg_connection* connection);
-  static int on_message(const mg_connection* connection, const char* message);
-  static void* on_thread(const mg_context* context, int kind);
+  static void* on_uri(void* cls, const char* uri, MHD_Connection* connection);
+  static MHD_Result on_access(void* cls, MHD_Connection* connection, const char* path, const char* method,
+                              const char* version, const char* data, std::size_t* size, void** request);
+  static void on_completed(void* cls, MHD_Connection* connection, void** request,
+                           MHD_RequestTerminationCode code);
 
   const std::map<std::string, Handler> handlers;
   const ServerOptions options;
-  std::atomic<bool> stopping{false};
-  base::Mutex message_mutex;
-  std::string first_message GPUPOOL_GUARDED_BY(message_mutex);  // civetweb's reason when it does not start
-  mg_context* context = nullptr;
+  std::stop_source stop;
+  MHD_Daemon* daemon = nullptr;
 };
 
 const Handler* HttpServer::Impl::find(std::string path) const {
@@ -139,62 +181,94 @@ const Handler* HttpServer::Impl::find(std::string path) const {
   }
 }
 
-ServerResponse HttpServer::Impl::answer(mg_connection* connection, const mg_request_info& info) const {
-  if (!only_reads(info.request_method) && options.max_body == 0)
-    return {.status = 405, .body = "only GET is served\n"};
-  ServerRequest request{.method = info.request_method,
-                        .path = info.local_uri ? info.local_uri : "/",
-                        .query = info.query_string ? info.query_string : "",
-                        .peer = info.remote_addr};
+std::optional<ServerResponse> HttpServer::Impl::refusal(MHD_Connection* connection,
+                                                        std::string_view method) const {
+  if (only_reads(method)) return std::nullopt;
+  if (options.max_body == 0) return ServerResponse{.status = 405, .body = "only GET is served\n"};
+  const char* const length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+  if (!length) return ServerResponse{.status = 411, .body = "the length of the body is missing\n"};
+  if (std::strtoull(length, nullptr, 10) > options.max_body)
+    return ServerResponse{.status = 413, .body = "the body is too long\n"};
+  return std::nullopt;
+}
+
+ServerResponse HttpServer::Impl::answer(MHD_Connection* connection, const char* path, const char* method,
+                                        Reading& reading) const {
+  ServerRequest request{.method = method,
+                        .path = path,
+                        .query = std::move(reading.query),
+                        .body = std::move(reading.body),
+                        .peer = address_of(connection)};
   const Handler* const handler = find(request.path);
   if (!handler) return {.status = 404, .body = "not found\n"};
-  for (int i = 0; i < info.num_headers; ++i)
-    request.headers.push_back({info.http_headers[i].name, info.http_headers[i].value});
-  auto body = read_body(connection, info, options.max_body);
-  if (!body) return std::move(body.error());
-  request.body = std::move(*body);
+  MHD_get_connection_values(
+      connection, MHD_HEADER_KIND,
+      [](void* cls, MHD_ValueKind, const char* name, const char* value) {
+        static_cast<ServerRequest*>(cls)->headers.push_back({name, value ? value : ""});
+        return MHD_YES;
+      },
+      &request);
   try {
     return (*handler)(request);
-  } catch (const std::exception&) {  // must not cross civetweb's C code
+  } catch (const std::exception&) {  // must not cross C code
     return {.status = 500, .body = "internal error\n"};
   }
 }
 
-int HttpServer::Impl::on_request(mg_connection* connection) {
-  const mg_request_info& request = *mg_get_request_info(connection);
-  const Impl& self = *static_cast<const Impl*>(request.user_data);
-  const ServerResponse response = self.answer(connection, request);
-  const bool with_body = std::string_view(request.request_method) != "HEAD";
-  std::string text = head_of(response, self.options.max_body == 0 ? "GET, HEAD" : "GET, HEAD, POST");
-  if (response.stream && with_body) {
-    text += "Transfer-Encoding: chunked\r\n\r\n";
-    if (mg_write(connection, text.data(), text.size()) <= 0) return response.status;
-    ChunkStream stream(*connection, self.stopping);
-    try {
-      response.stream(stream);
-      stream.finish();
-    } catch (const std::exception&) {  // the client sees that the last chunk is missing
-    }
-    return response.status;
+MHD_Result HttpServer::Impl::send(MHD_Connection* connection, ServerResponse response) const {
+  MHD_Response* made = nullptr;
+  if (response.stream) {
+    made = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, kBlock, &send_more,
+                                             new Sending{std::move(response.stream), stop.get_token()},
+                                             &end_sending);
+  } else {
+    made = MHD_create_response_from_buffer(response.body.size(), response.body.data(), MHD_RESPMEM_MUST_COPY);
   }
-  text += "Content-Length: " + std::to_string(response.body.size()) + "\r\n\r\n";
-  if (with_body) text += response.body;
-  mg_write(connection, text.data(), text.size());
-  return response.status;
+  if (!made) return MHD_NO;
+  bool cached = false;
+  for (const Header& header : response.headers) {
+    MHD_add_response_header(made, header.name.c_str(), header.value.c_str());
+    cached = cached || same_name(header.name, "Cache-Control");
+  }
+  if (!cached) MHD_add_response_header(made, "Cache-Control", "no-store");
+  MHD_add_response_header(made, "Content-Type", response.content_type.c_str());
+  MHD_add_response_header(made, "X-Content-Type-Options", "nosniff");
+  if (response.status == 405)
+    MHD_add_response_header(made, "Allow", options.max_body == 0 ? "GET, HEAD" : "GET, HEAD, POST");
+  const MHD_Result queued = MHD_queue_response(connection, static_cast<unsigned int>(response.status), made);
+  MHD_destroy_response(made);  // the connection has a reference of its own
+  return queued;
 }
 
-int HttpServer::Impl::on_message(const mg_connection* connection, const char* message) {
-  auto* const self = static_cast<Impl*>(mg_get_user_data(mg_get_context(connection)));
-  if (!self) return 0;
-  const base::MutexLock lock(self->message_mutex);
-  if (self->first_message.empty()) self->first_message = message;
-  return 1;
+void* HttpServer::Impl::on_uri(void* /*cls*/, const char* uri, MHD_Connection* /*connection*/) {
+  auto* const reading = new Reading;
+  if (const char* const query = std::strchr(uri, '?')) reading->query = query + 1;
+  return reading;
 }
 
-void* HttpServer::Impl::on_thread(const mg_context* /*context*/, int kind) {
-  constexpr int kWorker = 1;
-  ::pthread_setname_np(::pthread_self(), kind == kWorker ? "http-worker" : "http-accept");
-  return nullptr;
+MHD_Result HttpServer::Impl::on_access(void* cls, MHD_Connection* connection, const char* path,
+                                       const char* method, const char* /*version*/, const char* data,
+                                       std::size_t* size, void** request) {
+  const Impl& self = *static_cast<const Impl*>(cls);
+  auto& reading = *static_cast<Reading*>(*request);
+  if (!std::exchange(reading.begun, true)) {
+    if (auto refused = self.refusal(connection, method)) return self.send(connection, std::move(*refused));
+    return MHD_YES;
+  }
+  if (*size > 0) {
+    reading.too_long = reading.too_long || reading.body.size() + *size > self.options.max_body;
+    if (!reading.too_long) reading.body.append(data, *size);
+    *size = 0;
+    return MHD_YES;
+  }
+  if (reading.too_long) return self.send(connection, {.status = 413, .body = "the body is too long\n"});
+  return self.send(connection, self.answer(connection, path, method, reading));
+}
+
+void HttpServer::Impl::on_completed(void* /*cls*/, MHD_Connection* /*connection*/, void** request,
+                                    MHD_RequestTerminationCode /*code*/) {
+  delete static_cast<Reading*>(*request);
+  *request = nullptr;
 }
 
 std::string_view ServerRequest::header(std::string_view name) const {
@@ -209,39 +283,40 @@ HttpServer::~HttpServer() = default;
 base::Result<std::unique_ptr<HttpServer>> HttpServer::start(const std::string& bind,
                                                             std::map<std::string, Handler> handlers,
                                                             const ServerOptions& options) {
-  const auto port = listening_port(bind);
-  if (!port) return tl::unexpected<base::Error>(port.error());
-
+  auto listening = listen_on(bind);
+  if (!listening) return tl::unexpected<base::Error>(listening.error());
   auto impl = std::make_unique<Impl>(std::move(handlers), options);
-  mg_callbacks callbacks{};
-  callbacks.begin_request = &Impl::on_request;
-  callbacks.log_message = &Impl::on_message;
-  callbacks.init_thread = &Impl::on_thread;
-
-  const std::string threads = std::to_string(options.threads);
-  const std::string timeout = std::to_string(options.request_timeout.count());
-  const auto try_port = [&](const std::string& listen) {
-    std::array<const char*, 7> settings{"listening_ports",    listen.c_str(),  "num_threads", threads.c_str(),
-                                        "request_timeout_ms", timeout.c_str(), nullptr};
-    mg_init_data init{
-        .callbacks = &callbacks, .user_data = impl.get(), .configuration_options = settings.data()};
-    impl->context = mg_start2(&init, nullptr);
-    return impl->context != nullptr;
-  };
-  // "+" means IPv4 and IPv6; a kernel may lack IPv6.
-  const bool any_address = port->find(':') == std::string::npos;
-  if (!(any_address && try_port("+" + *port)) && !try_port(*port)) {
-    const base::MutexLock lock(impl->message_mutex);
-    const std::string why = impl->first_message.empty() ? "no reason given" : impl->first_message;
-    return base::fail(base::ErrorCode::kIo, "cannot listen on '" + bind + "': " + why);
+  unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL;
+  const auto pointer = [](const void* to) { return const_cast<void*>(to); };
+  std::vector<MHD_OptionItem> settings = {
+      {MHD_OPTION_LISTEN_SOCKET, ::fcntl(listening->get(), F_DUPFD_CLOEXEC, 0),
+       nullptr},  // the daemon closes it
+      {MHD_OPTION_CONNECTION_LIMIT, options.connections, nullptr},
+      {MHD_OPTION_CONNECTION_TIMEOUT, options.timeout.count(), nullptr},
+      {MHD_OPTION_THREAD_STACK_SIZE, kThreadStack, nullptr},
+      {MHD_OPTION_URI_LOG_CALLBACK, reinterpret_cast<intptr_t>(&Impl::on_uri), nullptr},
+      {MHD_OPTION_NOTIFY_COMPLETED, reinterpret_cast<intptr_t>(&Impl::on_completed), nullptr}};
+  if (!options.tls_pem.empty()) {
+    flags |= MHD_USE_TLS;
+    const char* const pem = impl->options.tls_pem.c_str();
+    settings.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, pointer(pem)});
+    settings.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, pointer(pem)});
+    settings.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, pointer(kTlsPriorities)});
+  }
+  settings.push_back({MHD_OPTION_END, 0, nullptr});
+  impl->daemon = MHD_start_daemon(flags, 0, nullptr, nullptr, &Impl::on_access, impl.get(), MHD_OPTION_ARRAY,
+                                  settings.data(), MHD_OPTION_END);
+  if (!impl->daemon) {
+    return base::fail(
+        base::ErrorCode::kIo,
+        "cannot serve on '" + bind + "'" + (options.tls_pem.empty() ? "" : ": is the certificate good?"));
   }
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }
 
 int HttpServer::port() const {
-  std::array<mg_server_port, 4> ports{};
-  const int count = mg_get_server_ports(impl_->context, static_cast<int>(ports.size()), ports.data());
-  return count > 0 ? ports.front().port : 0;
+  const auto* info = MHD_get_daemon_info(impl_->daemon, MHD_DAEMON_INFO_BIND_PORT);
+  return info ? info->port : 0;
 }
 
 }  // namespace gpupool::net

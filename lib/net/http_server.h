@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,32 +29,28 @@ struct ServerRequest {
   std::string_view header(std::string_view name) const;
 };
 
-// An answer that goes on until its writer returns.
-class ResponseStream {
- public:
-  virtual ~ResponseStream() = default;
-  // Sends a piece at once. False: the client is gone, has read nothing for the request timeout, or the server
-  // stops; nothing more can be sent. May block that long.
-  virtual bool write(std::string_view piece) = 0;
-  virtual bool stopping() const = 0;  // the server stops
-};
-
 struct ServerResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string body = {};
   std::vector<Header> headers = {};  // "Cache-Control: no-store" is sent unless this has a Cache-Control
-  // If set, it writes the body instead, in chunks, on the thread of the request.
-  std::function<void(ResponseStream&)> stream = {};
+  // An answer that goes on: called again and again for the next piece of the body, on the thread of the
+  // request, until it returns nothing. May block; returns soon once stop is requested, because the server
+  // stops. It is destroyed when everything was sent, or the client is gone: that is noticed when a piece is
+  // sent.
+  using Stream = std::function<std::optional<std::string>(const std::stop_token& stop)>;
+  Stream stream = {};  // if set, body does not count
 };
 
 using Handler = std::function<ServerResponse(const ServerRequest& request)>;
 
 struct ServerOptions {
-  int threads = 2;  // requests served at a time
-  // Of reading a request, and of each write.
-  std::chrono::milliseconds request_timeout{5000};
+  unsigned int connections = 32;  // at a time; each has a thread
+  // A connection on which nothing is read or written for this long is closed. Streams may pause longer.
+  std::chrono::seconds timeout{5};
   std::size_t max_body = 0;  // bytes of a request's body; 0: only GET and HEAD are served
+  // Certificates, the server's own first, and its private key. If set, only TLS 1.2 and later is served.
+  std::string tls_pem = {};
 };
 
 // An HTTP server for metrics, probes and the page. Serves from start() until destruction. Calls handlers on

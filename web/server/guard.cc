@@ -16,11 +16,18 @@ std::string lower(std::string_view text) {
   return lowered;
 }
 
+// "[::1]:80" -> "[::1]", "name:80" -> "name"
+std::string_view without_port(std::string_view host) {
+  const std::size_t colon = host.rfind(':');
+  const bool in_brackets = colon != std::string_view::npos && host.find(']', colon) != std::string_view::npos;
+  return in_brackets ? host : host.substr(0, colon);
+}
+
 }  // namespace
 
 std::optional<net::ServerResponse> refused(const net::ServerRequest& request,
                                            const std::vector<std::string>& hosts) {
-  if (std::ranges::find(hosts, lower(request.header("Host"))) == hosts.end())
+  if (std::ranges::find(hosts, lower(without_port(request.header("Host")))) == hosts.end())
     return error_answer(421, "this name is not served here");
   const std::string_view site = request.header("Sec-Fetch-Site");
   if (!site.empty() && site != "none" && site != "same-origin" && request.path.starts_with("/api/"))

@@ -9,8 +9,8 @@
 
 namespace gpupool::web {
 
-// Refuses what a page of another site could make a browser send. hosts: the values of Host that are served
-// ("127.0.0.1:8001"), in lower case; a name that an attacker's DNS resolves to us is none of them (DNS
+// Refuses what a page of another site could make a browser send. hosts: the names in Host, without a port and
+// in lower case, that are served; a name that an attacker's DNS resolves to us is none of them (DNS
 // rebinding). Sec-Fetch-Site, which browsers set and pages cannot, must be absent, "none" or "same-origin".
 // nullopt: the request may be answered. Pure.
 std::optional<net::ServerResponse> refused(const net::ServerRequest& request,

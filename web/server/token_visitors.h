@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/metrics.h"
@@ -16,13 +17,15 @@ namespace gpupool::web {
 class TokenVisitors final : public Visitors {
  public:
   // api: without credentials of its own. REQUIRES: everything referenced outlives all requests.
-  TokenVisitors(net::Transport& api, base::Clock& clock, base::Metrics& metrics)
-      : api_(api), clock_(clock), metrics_(metrics) {}
+  // mode: "token", or "proxy" if a proxy in front adds the token.
+  TokenVisitors(std::string mode, net::Transport& api, base::Clock& clock, base::Metrics& metrics)
+      : mode_(std::move(mode)), api_(api), clock_(clock), metrics_(metrics) {}
 
-  std::string mode() const override { return "token"; }
+  std::string mode() const override { return mode_; }
   base::Result<Visitor> of(const net::ServerRequest& request) override;
 
  private:
+  std::string mode_;
   net::Transport& api_;
   base::Clock& clock_;
   base::Metrics& metrics_;

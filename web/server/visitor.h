@@ -20,7 +20,7 @@ struct Visitor {
 class Visitors {
  public:
   virtual ~Visitors() = default;
-  // How the page signs in: "local" (a key in the address) or "token".
+  // How the page signs in: "local" (a key in the address), "token", or "proxy" (somebody else does).
   virtual std::string mode() const = 0;
   // kUnauthorized if the request has no credentials, or wrong ones.
   virtual base::Result<Visitor> of(const net::ServerRequest& request) = 0;

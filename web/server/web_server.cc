@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/web_server.h"
 
-#include <atomic>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "server/api_answer.h"
 #include "server/guard.h"
 #include "server/job_action.h"
+#include "server/rate_limit.h"
 #include "server/session_answer.h"
 #include "stream/tab.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostBody = std::size_t{64} << 10;
 constexpr int kTabsOfVisitor = 20;
-constexpr int kOtherThreads = 8;  // for requests that are answered at once
+constexpr int kOtherConnections = 200;  // for requests that are answered at once
 
 net::ServerResponse asset_answer(const net::ServerRequest& request) {
   if (request.method != "GET" && request.method != "HEAD") return error_answer(405, "only GET is served");
@@ -37,20 +37,29 @@ net::ServerResponse asset_answer(const net::ServerRequest& request) {
 }  // namespace
 
 struct WebServer::Impl {
-  Impl(WebOptions o, Visitors& v, base::Clock& c) : options(std::move(o)), visitors(v), clock(c) {}
+  Impl(WebOptions o, Visitors& v, base::Clock& c) : options(std::move(o)), visitors(v), clock(c), rate(c) {}
 
   net::ServerResponse answer(const net::ServerRequest& request);
   net::ServerResponse api_answer(const net::ServerRequest& request);
   net::ServerResponse unknown_visitor(const std::string& why) const;
   net::ServerResponse stream_answer(const net::ServerRequest& request, Visitor visitor);
+  // The place of an open tab, which is given back with it.
+  struct Place {
+    Place(Impl& o, std::string v) : owner(o), visitor(std::move(v)) {}
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    ~Place() { owner.leave(visitor); }
+    Impl& owner;
+    std::string visitor;
+  };
+
   bool enter(const std::string& visitor);
   void leave(const std::string& visitor);
 
   const WebOptions options;
   Visitors& visitors;
   base::Clock& clock;
-  std::vector<std::string> hosts;  // with the port; set before the first request is answered
-  std::atomic<bool> open{false};
+  RateLimit rate;
   std::stop_source stop;  // of calls to the API server
   base::Mutex mutex;
   std::map<std::string, int> tabs GPUPOOL_GUARDED_BY(mutex);  // of each visitor
@@ -60,10 +69,10 @@ struct WebServer::Impl {
 
 net::ServerResponse WebServer::Impl::answer(const net::ServerRequest& request) {
   net::ServerResponse response;
-  if (!open) {
-    response = error_answer(503, "the server is starting");
-  } else if (auto no = refused(request, hosts)) {
+  if (auto no = refused(request, options.hosts)) {
     response = std::move(*no);
+  } else if (request.path.starts_with("/api/") && !rate.allows(request.peer)) {
+    response = error_answer(429, "too many requests; wait a second");
   } else {
     response = request.path.starts_with("/api/") ? api_answer(request) : asset_answer(request);
   }
@@ -112,18 +121,12 @@ net::ServerResponse WebServer::Impl::api_answer(const net::ServerRequest& reques
 net::ServerResponse WebServer::Impl::stream_answer(const net::ServerRequest& request, Visitor visitor) {
   auto topics = read_topics(request.body);
   if (!topics) return error_answer(topics.error());
-  return {
-      .content_type = "application/x-ndjson",
-      .headers = {{"X-Accel-Buffering", "no"}},
-      .stream = [this, visitor = std::move(visitor), topics = std::move(*topics)](net::ResponseStream& out) {
-        if (!enter(visitor.id)) {
-          out.write(R"({"error":{"status":429,"message":"too many tabs are open; close some"}})"
-                    "\n");
-          return;
-        }
-        serve_tab(*visitor.client, topics, clock, out);
-        leave(visitor.id);
-      }};
+  if (!enter(visitor.id)) return error_answer(429, "too many tabs are open; close some");
+  const auto place = std::make_shared<Place>(*this, visitor.id);
+  const auto tab = std::make_shared<Tab>(std::move(visitor.client), std::move(*topics), clock);
+  return {.content_type = "application/x-ndjson",
+          .headers = {{"X-Accel-Buffering", "no"}},
+          .stream = [place, tab](const std::stop_token& stopped) { return tab->next(stopped); }};
 }
 
 bool WebServer::Impl::enter(const std::string& visitor) {
@@ -149,12 +152,11 @@ base::Result<std::unique_ptr<WebServer>> WebServer::start(const WebOptions& opti
   auto http = net::HttpServer::start(
       options.bind,
       {{"/", [&self = *impl](const net::ServerRequest& request) { return self.answer(request); }}},
-      {.threads = options.tabs + kOtherThreads, .max_body = kMostBody});
+      {.connections = static_cast<unsigned int>(options.tabs + kOtherConnections),
+       .max_body = kMostBody,
+       .tls_pem = options.tls_pem});
   if (!http) return tl::unexpected<base::Error>(http.error());
   impl->http = std::move(*http);
-  for (const std::string& host : options.hosts)
-    impl->hosts.push_back(host + ":" + std::to_string(impl->http->port()));
-  impl->open = true;
   return std::unique_ptr<WebServer>(new WebServer(std::move(impl)));
 }
 

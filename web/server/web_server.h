@@ -14,8 +14,9 @@ namespace gpupool::web {
 
 struct WebOptions {
   std::string bind;                // "127.0.0.1:0"
-  std::vector<std::string> hosts;  // names under which it is reached, without a port
+  std::vector<std::string> hosts;  // names under which it is reached, in lower case and without a port
   int tabs = 32;                   // served at a time
+  std::string tls_pem = {};        // as of net::ServerOptions
   std::string ns;                  // where a visitor begins
   std::string version;
 };

@@ -2,19 +2,38 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "base/clock.h"
 #include "kube/client.h"
-#include "net/http_server.h"
+#include "stream/outbox.h"
 #include "stream/topic.h"
 
 namespace gpupool::web {
 
-// Sends one tab all its topics, as lines of JSON, until the tab is gone or the server stops. Each topic has a
-// thread. An empty line of JSON ("ping") every 15 s finds a tab that is gone. Blocks. REQUIRES: the client
-// acts with the rights of the tab's visitor.
-void serve_tab(kube::Client& client, const std::vector<Topic>& topics, base::Clock& clock,
-               net::ResponseStream& stream);
+// All topics of one tab, as lines of JSON. Each topic has a thread. Its methods are for one thread.
+class Tab {
+ public:
+  // client: acts with the rights of the tab's visitor. REQUIRES: the clock outlives the tab.
+  Tab(std::shared_ptr<kube::Client> client, std::vector<Topic> topics, base::Clock& clock);
+  ~Tab();
+  Tab(const Tab&) = delete;
+  Tab& operator=(const Tab&) = delete;
+
+  // The next lines, each with its '\n'; a line "ping" at once, and when there is nothing for 15 s, finds a
+  // tab that is gone. Blocks. Nothing: stop was requested.
+  std::optional<std::string> next(const std::stop_token& stop);
+
+ private:
+  std::shared_ptr<kube::Client> client_;
+  const std::vector<Topic> topics_;
+  Outbox outbox_;
+  bool begun_ = false;
+  std::vector<std::jthread> threads_;  // last: they use the others
+};
 
 }  // namespace gpupool::web

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "net/curl_transport.h"
+#include "net/http_server.h"
 #include "tests/support/openssl_server.h"
 
 namespace gpupool::net {
@@ -119,6 +120,24 @@ TEST_F(CurlTls, ARotatedAuthorityIsPickedUp) {
   const auto rotated = watch();
   EXPECT_TRUE(rotated) << rotated.error().message;
   EXPECT_TRUE(transport.send({.target = "/"}, {}));
+}
+
+TEST_F(CurlTls, OurServerServesByTls) {
+  const auto server = HttpServer::start(
+      "127.0.0.1:0", {{"/", [](const ServerRequest& request) { return ServerResponse{.body = request.path}; }}},
+      {.tls_pem = certs_->cert("server") + certs_->key("server")});
+  ASSERT_TRUE(server) << server.error().message;
+  const std::string address = "127.0.0.1:" + std::to_string((*server)->port());
+  const auto answer = get("https://" + address, {.ca_pem = certs_->cert("ca")});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->body, "/");
+  EXPECT_FALSE(get("https://" + address, {.ca_pem = certs_->cert("other-ca")}));
+  EXPECT_FALSE(get("http://" + address, {}));
+}
+
+TEST_F(CurlTls, OurServerDoesNotStartWithoutItsKey) {
+  const auto server = HttpServer::start("127.0.0.1:0", {}, {.tls_pem = certs_->cert("server")});
+  EXPECT_FALSE(server);
 }
 
 }  // namespace

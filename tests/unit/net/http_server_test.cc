@@ -83,7 +83,7 @@ TEST(HttpServer, APortInUseIsAnErrorThatSaysSo) {
   EXPECT_THAT(server.error().message, HasSubstr("in use"));
 }
 
-TEST(HttpServer, ManyClientsAreServedByTwoThreads) {
+TEST(HttpServer, ManyClientsAreServed) {
   const auto server = start("127.0.0.1:0");
   std::vector<std::jthread> clients;
   for (int i = 0; i < 8; ++i) {
@@ -94,7 +94,7 @@ TEST(HttpServer, ManyClientsAreServedByTwoThreads) {
 }
 
 std::unique_ptr<HttpServer> start_with_bodies(Handler handler) {
-  auto server = HttpServer::start("127.0.0.1:0", {{"/", std::move(handler)}}, {.threads = 4, .max_body = 10});
+  auto server = HttpServer::start("127.0.0.1:0", {{"/", std::move(handler)}}, {.max_body = 10});
   EXPECT_TRUE(server) << server.error().message;
   return server ? std::move(*server) : nullptr;
 }
@@ -125,12 +125,17 @@ TEST(HttpServer, GivesHandlersTheBodyAndTheHeaders) {
 }
 
 TEST(HttpServer, StreamsUntilTheClientHasEnough) {
+  struct Owner {
+    explicit Owner(std::atomic<bool>& e) : ended(e) {}
+    Owner(const Owner&) = delete;
+    Owner& operator=(const Owner&) = delete;
+    ~Owner() { ended = true; }
+    std::atomic<bool>& ended;
+  };
   std::atomic<bool> ended{false};
   const auto server = start_with_bodies([&](const ServerRequest&) {
-    return ServerResponse{.stream = [&](ResponseStream& stream) {
-      while (stream.write("line\n")) {
-      }
-      ended = true;
+    return ServerResponse{.stream = [owner = std::make_shared<Owner>(ended)](const std::stop_token&) {
+      return std::optional<std::string>("line\n");
     }};
   });
   CurlTransport client({.url = "http://127.0.0.1:" + std::to_string(server->port()), .tls = {}}, "test");
@@ -147,23 +152,27 @@ TEST(HttpServer, StreamsUntilTheClientHasEnough) {
 }
 
 TEST(HttpServer, AStreamThatEndsIsWhole) {
-  const auto server = start_with_bodies([](const ServerRequest&) {
-    return ServerResponse{.stream = [](ResponseStream& stream) {
-      stream.write("a");
-      stream.write("");
-      stream.write("b");
+  const std::string large(200'000, 'x');
+  const auto server = start_with_bodies([&](const ServerRequest&) {
+    return ServerResponse{.stream = [pieces = std::vector<std::string>{large, "b", "", "a"}](
+                                        const std::stop_token&) mutable -> std::optional<std::string> {
+      if (pieces.empty()) return std::nullopt;
+      std::string piece = pieces.back();
+      pieces.pop_back();
+      return piece;
     }};
   });
-  EXPECT_EQ(get(server->port(), "/").body, "ab");
+  EXPECT_EQ(get(server->port(), "/").body, "ab" + large);
   EXPECT_EQ(get(server->port(), "/", "HEAD").body, "");
 }
 
 TEST(HttpServer, StreamsEndWithTheServer) {
   std::atomic<bool> begun{false};
   auto server = start_with_bodies([&](const ServerRequest&) {
-    return ServerResponse{.stream = [&](ResponseStream& stream) {
-      while (stream.write("x")) begun = true;
-      EXPECT_TRUE(stream.stopping());
+    return ServerResponse{.stream = [&](const std::stop_token& stop) -> std::optional<std::string> {
+      if (!begun.exchange(true)) return "first";
+      while (!stop.stop_requested()) std::this_thread::yield();
+      return std::nullopt;
     }};
   });
   const int port = server->port();
@@ -174,6 +183,16 @@ TEST(HttpServer, StreamsEndWithTheServer) {
   });
   while (!begun) std::this_thread::yield();
   server.reset();
+}
+
+TEST(HttpServer, AnExceptionCutsAStream) {
+  const auto server = start_with_bodies([](const ServerRequest&) {
+    return ServerResponse{.stream = [](const std::stop_token&) -> std::optional<std::string> {
+      throw std::runtime_error("x");
+    }};
+  });
+  CurlTransport client({.url = "http://127.0.0.1:" + std::to_string(server->port()), .tls = {}}, "test");
+  EXPECT_FALSE(client.send({.target = "/"}, {}));
 }
 
 }  // namespace

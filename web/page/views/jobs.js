@@ -32,8 +32,8 @@ export function Jobs({ topics }) {
   };
   return html`<h1>Jobs</h1>
     <div class="tools"><label>Find <input type="search" value=${find} onInput=${(e) => setFind(e.target.value)} placeholder="job, pool or node" /></label>
-      <label>Phase <select value=${phase} onChange=${(e) => setPhase(e.target.value)}><option value="">all</option>${phases.map((p) => html`<option key=${p}>${p}</option>`)}</select></label>
-      <label>Order <select value=${by} onChange=${(e) => setBy(e.target.value)}>${Object.keys(order).map((o) => html`<option key=${o}>${o}</option>`)}</select></label>
+      <label>Phase <select value=${phase} onChange=${(e) => setPhase(e.target.value)}><option value="">all</option>${phases.map((p) => html`<option key=${p} value=${p} selected=${p === phase}>${p}</option>`)}</select></label>
+      <label>Order <select value=${by} onChange=${(e) => setBy(e.target.value)}>${Object.keys(order).map((o) => html`<option key=${o} value=${o} selected=${o === by}>${o}</option>`)}</select></label>
       <span role="status">${plural(jobs.length, "job")}</span></div>
     <div class="rows" role="table" aria-label="Jobs" aria-rowcount=${jobs.length}>
       <div class="row job-row head" role="row">${["Job", "Phase", "Pool", "GPUs", "Nodes", "Reason", "Age"].map((name) => html`<span role="columnheader" key=${name}>${name}</span>`)}</div>

@@ -56,7 +56,7 @@ function Queue({ topic, pool, turns }) {
 
 function Running({ topic, pool }) {
   if (!topic?.complete) return null;
-  const jobs = objectRows(topic).filter((job) => job.Pool === pool && job.Nodes);
+  const jobs = objectRows(topic).filter((job) => job.Pool === pool && job.Nodes && !["Queued", "Succeeded", "Failed", "Suspended"].includes(job.Phase));
   if (jobs.length === 0) return null;
   return html`<div class="scroll"><table><caption>On nodes: ${plural(jobs.length, "job")}</caption>
     <thead><tr><th>Job</th><th>Phase</th><th>GPUs</th><th>Nodes</th></tr></thead>

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/read_file.h"
+#include "base/stop_signals.h"
+#include "kube/config/environment.h"
+#include "kube/config/tls_files.h"
+#include "net/curl_transport.h"
+#include "net/http_server.h"
+#include "options.h"
+#include "server/token_visitors.h"
+#include "server/web_server.h"
+
+namespace gpupool {
+namespace {
+
+constexpr std::chrono::seconds kLookAtCertificate{30};
+
+// Certificate and key, as one text.
+base::Result<std::string> read_tls(const std::string& directory) {
+  std::string pem;
+  for (const char* name : {"/tls.crt", "/tls.key"}) {
+    auto part = base::read_file(directory + name);
+    if (!part) return tl::unexpected<base::Error>(part.error());
+    pem += *part + "\n";
+  }
+  return pem;
+}
+
+base::Result<std::string> api_server_url(const Options& options) {
+  if (!options.api_server.empty()) return options.api_server;
+  const std::string host = kube::environment("KUBERNETES_SERVICE_HOST");
+  const std::string port = kube::environment("KUBERNETES_SERVICE_PORT");
+  if (host.empty() || port.empty())
+    return base::fail(base::ErrorCode::kInvalidArgument, "not in a pod: --api-server is needed");
+  return "https://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + port;
+}
+
+base::Result<net::Endpoint> api_endpoint(const Options& options) {
+  auto url = api_server_url(options);
+  if (!url) return tl::unexpected<base::Error>(url.error());
+  const auto files = std::make_shared<kube::TlsFiles>(kube::KubeData{"--api-ca", {}, options.api_ca},
+                                                      kube::KubeData{}, kube::KubeData{}, net::TlsMaterial{});
+  if (const auto material = files->material(); !material)
+    return tl::unexpected<base::Error>(material.error());
+  return net::Endpoint{.url = std::move(*url), .tls = [files] { return files->material(); }};
+}
+
+web::WebOptions web_options(const Options& options, std::string tls_pem) {
+  web::WebOptions made{.bind = options.bind_address,
+                       .hosts = options.hosts,
+                       .tabs = options.tabs,
+                       .tls_pem = std::move(tls_pem),
+                       .ns = options.ns,
+                       .version = GPUPOOL_VERSION};
+  for (std::string& host : made.hosts) std::ranges::transform(host, host.begin(), ::tolower);
+  return made;
+}
+
+// Serves until stop is requested. A new certificate is served by a new server; tabs connect to it by
+// themselves.
+base::Result<void> serve(const Options& options, const base::Log& log, const std::stop_token& stop) {
+  base::SystemClock clock;
+  base::Metrics metrics;
+  auto endpoint = api_endpoint(options);
+  if (!endpoint) return tl::unexpected<base::Error>(endpoint.error());
+  const net::CurlGlobal curl;
+  net::CurlTransport api(std::move(*endpoint), "gpupool-web/" GPUPOOL_VERSION);
+  web::TokenVisitors visitors(options.mode, api, clock, metrics);
+  const auto health = net::HttpServer::start(
+      options.health_bind_address,
+      {{"/healthz", [](const net::ServerRequest&) { return net::ServerResponse{.body = "ok\n"}; }},
+       {"/metrics", [&metrics](const net::ServerRequest&) {
+          return net::ServerResponse{.content_type = "text/plain; version=0.0.4", .body = metrics.expose()};
+        }}});
+  if (!health) return tl::unexpected<base::Error>(health.error());
+  std::string served;
+  std::unique_ptr<web::WebServer> server;
+  do {
+    auto pem = read_tls(options.tls_directory);
+    if (!pem && !server) return tl::unexpected<base::Error>(pem.error());
+    if (!pem || *pem == served) continue;
+    server.reset();
+    auto started = web::WebServer::start(web_options(options, *pem), visitors, clock);
+    if (!started) return tl::unexpected<base::Error>(started.error());
+    server = std::move(*started);
+    served = std::move(*pem);
+    log.info("serving the page", {{"port", server->port()}, {"mode", options.mode}});
+  } while (clock.sleep_for(kLookAtCertificate, stop));
+  return {};
+}
+
+}  // namespace
+}  // namespace gpupool
+
+int main(int argc, char** argv) {
+  using namespace gpupool;
+  std::stop_source stop;
+  const base::StopSignals signals(stop);
+  const auto read = read_options(argc, argv);
+  if (const int* code = std::get_if<int>(&read)) return *code;
+  const auto& options = std::get<Options>(read);
+  base::LogLevel level{};
+  if (!base::parse_log_level(options.log_level, level)) {
+    std::fprintf(stderr, "gpupool-web: --log-level is debug, info, warning or error\n");
+    return 2;
+  }
+  const base::Log log(level);
+  const auto done = serve(options, log, stop.get_token());
+  if (done) return 0;
+  log.error("cannot serve", {{"error", done.error().message}});
+  return 1;
+}
