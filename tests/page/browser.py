@@ -9,30 +9,28 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 import websocket
 
 PROGRAM = "chromium-headless-shell"
-STARTS_WITHIN = 60  # seconds
-ANSWERS_WITHIN = 120
+ANSWERS_WITHIN = 120  # seconds
 
 
 class PageError(Exception):
     """A script of a test failed, or what it waits for did not come."""
 
 
-class Page:
-    """One tab. Not thread-safe."""
+class Connection:
+    """To the browser, or to one tab. Not thread-safe."""
 
     def __init__(self, address: str) -> None:
-        self._socket = websocket.create_connection(address, timeout=ANSWERS_WITHIN, max_size=None, suppress_origin=True)
+        self._socket = websocket.create_connection(address, timeout=ANSWERS_WITHIN, suppress_origin=True)
         self._number = 0
         self.events: list[dict[str, Any]] = []  # all that the browser has told
-        for domain in ("Page", "Runtime", "Network", "Log"):
-            self.call(f"{domain}.enable")
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         self._number += 1
@@ -44,6 +42,18 @@ class Page:
                     raise PageError(f"{method}: {message['error']}")
                 return message["result"]
             self.events.append(message)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class Page(Connection):
+    """One tab."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.call(f"{domain}.enable")
 
     def open(self, url: str) -> None:
         self.call("Page.navigate", url=url)
@@ -112,7 +122,7 @@ class Page:
     def close(self) -> None:
         with contextlib.suppress(Exception):
             self.call("Page.close")
-        self._socket.close()
+        super().close()
 
 
 class Browser:
@@ -136,12 +146,9 @@ class Browser:
             told += line
             found = re.search(r"DevTools listening on (ws://\S+)", line)
             if found:
-                self._control = Page.__new__(Page)
-                self._control._socket = websocket.create_connection(found.group(1), timeout=STARTS_WITHIN, max_size=None, suppress_origin=True)
-                self._control._number, self._control.events = 0, []
+                self._control = Connection(found.group(1))
                 self._base = found.group(1).split("/devtools/")[0]
                 # Its further words would fill the pipe.
-                import threading
                 threading.Thread(target=self._process.stderr.read, daemon=True).start()
                 return self
         raise PageError(f"{PROGRAM} did not start:\n{told}")
@@ -159,12 +166,3 @@ class Browser:
         context = self._control.call("Target.createBrowserContext")["browserContextId"]
         target = self._control.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
         return Page(f"{self._base}/devtools/page/{target}")
-
-
-def eventually(check: Callable[[], bool], seconds: float = 60) -> bool:
-    end = time.monotonic() + seconds
-    while not check():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True

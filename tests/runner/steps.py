@@ -140,6 +140,12 @@ def data(run: Run) -> None:
         _program(run, "data", "tests/data/run")
 
 
+def page(run: Run) -> None:
+    """the page in a real browser, and attacks on its server"""
+    if _build(run, "release", ["all"], count=False):
+        _program(run, "page", "tests/page/run", env=run.control_plane.variables())
+
+
 def install(run: Run) -> None:
     """the chart on a cluster with nodes: installed, used, upgraded, removed"""
     if _build(run, "release", ["all"], count=False):
@@ -179,7 +185,7 @@ def cluster(run: Run) -> None:
 STEPS: dict[str, Callable[[Run], None]] = {
     "build": release, "format": format_check, "layers": layers, "tidy": tidy, "unit": unit,
     "integration": integration, "crds": crds, "deploy": deploy, "health": health, "operator": operator,
-    "faults": faults, "bench": bench, "e2e": e2e, "preflight": preflight, "limiter": limiter, "images": images, "data": data,
+    "faults": faults, "bench": bench, "e2e": e2e, "preflight": preflight, "limiter": limiter, "page": page, "images": images, "data": data,
     "install": install,
     "demo": demo, "asan": asan, "tsan": tsan, "cluster": cluster}
 

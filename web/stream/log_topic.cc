@@ -94,9 +94,10 @@ base::Result<logs::FollowOptions> follow_options(const Topic& topic, const api::
 
 base::Result<void> log_once(kube::Client& client, const Topic& topic, Outbox& outbox, base::Clock& clock,
                             const std::stop_token& stop) {
-  auto job = kube::get<api::GpuJob>(client, {topic.ns, topic.name}, stop);
-  if (!job) return tl::unexpected<base::Error>(job.error());
-  auto options = follow_options(topic, *job);
+  // The watches below try for ever; this says at once what the visitor may not read.
+  auto picture = logs::take_picture(client, {topic.ns, topic.name}, stop);
+  if (!picture) return tl::unexpected<base::Error>(picture.error());
+  auto options = follow_options(topic, picture->job);
   if (!options) return tl::unexpected<base::Error>(options.error());
   if (!outbox.push(log_begin_message(topic.id), stop)) return {};
   TabOutput output(topic, outbox, stop);
@@ -106,8 +107,9 @@ base::Result<void> log_once(kube::Client& client, const Topic& topic, Outbox& ou
                 const std::function<bool(std::string_view)>& on_piece,
                 std::stop_token stopped) { return client.pod_log(pod, asked, on_piece, std::move(stopped)); },
       output, clock);
-  follower.update({.job = *job});
-  const logs::JobWatch watch(client, clock, std::move(*job),
+  picture->pods.clear();  // see JobWatch
+  follower.update(*picture);
+  const logs::JobWatch watch(client, clock, std::move(picture->job),
                              [&follower](logs::Picture newest) { follower.update(std::move(newest)); });
   const auto end = follower.run(stop);
   if (!end) return tl::unexpected<base::Error>(end.error());

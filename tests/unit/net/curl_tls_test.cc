@@ -124,7 +124,8 @@ TEST_F(CurlTls, ARotatedAuthorityIsPickedUp) {
 
 TEST_F(CurlTls, OurServerServesByTls) {
   const auto server = HttpServer::start(
-      "127.0.0.1:0", {{"/", [](const ServerRequest& request) { return ServerResponse{.body = request.path}; }}},
+      "127.0.0.1:0",
+      {{"/", [](const ServerRequest& request) { return ServerResponse{.body = request.path}; }}},
       {.tls_pem = certs_->cert("server") + certs_->key("server")});
   ASSERT_TRUE(server) << server.error().message;
   const std::string address = "127.0.0.1:" + std::to_string((*server)->port());

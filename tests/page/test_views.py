@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the views show, by keyboard alone, without colour and on a narrow screen."""
+
+import gzip
+import json
+
+from tests.page.page_case import PageCase
+from tests.page.played_objects import everything
+from tests.page.stub_server import PAGE, TYPES
+
+VIEWS = {"pools": ["gpus", "8 of 24"], "pools/gpus": ["2 of 3 ready", "Queue", "nlp"], "nodes": ["NVIDIA-H100", "lab/resnet-0", "93 % busy", "61 °C"],
+         "jobs": ["lab/job-0", "▶ Running", "8 jobs"], "jobs/lab/resnet": ["WorkersRunning", "Timeline", "loss, last", "step 199", "4 running"],
+         "sweeps": ["lab/tune", "4/10"], "sweeps/lab/tune": ["4 of 10 trials", "lr=0.1"], "usage": ["nlp", "2.00"]}
+
+
+class ViewsTest(PageCase):
+    def open(self, view):
+        server, page = self.stub(everything), self.page()
+        page.open(server.url + f"#/{view}")
+        return server, page
+
+    def test_each_view_shows_its_objects(self):
+        for view, texts in VIEWS.items():
+            with self.subTest(view):
+                _, page = self.open(view)
+                for text in texts:
+                    page.wait_text(text)
+                self.assert_no_complaints(page)
+                page.close()
+
+    def test_a_curve_is_drawn(self):
+        _, page = self.open("jobs/lab/resnet")
+        page.wait("document.querySelector('.chart canvas')?.width > 100")
+        self.assertRegex(page.text(".chart figcaption"), r"loss, last 0\.00")
+
+    def test_the_keyboard_is_enough(self):
+        server, page = self.open("pools")
+        page.wait_text("gpus", "main")
+
+        def tab_to(condition):
+            for _ in range(60):
+                page.press("Tab")
+                if page.run(f"(() => {{ const on = document.activeElement; return {condition}; }})()"):
+                    return
+            self.fail(f"never focused: {condition}")
+
+        for title in ("Nodes", "Jobs", "Sweeps", "Usage", "Pools", "Jobs"):
+            tab_to(f"on.matches('nav a') && on.textContent === '{title}'")
+            page.press("Enter")
+            page.wait_text(title, "main h1")
+        page.wait_text("lab/job-0", "main")
+        tab_to("on.closest('.job-row') && on.matches('a')")
+        page.press("Enter")
+        page.wait_text("Job lab/job-", "main h1")
+        page.run("location.hash = '#/jobs/lab/resnet'")
+        page.wait_text("step 199", "main")
+        tab_to("on.textContent === 'Suspend'")
+        page.press("Enter")
+        page.wait_text("Suspend resnet?", "main")
+        tab_to("on.closest('.confirm') && on.textContent === 'Suspend'")
+        page.press("Enter")
+        page.wait_text("Suspend: done.", "main")
+        self.assertIn(("/api/jobs/lab/resnet/suspend", {"uid": "11111111-2222-3333-4444-555555555555"}), server.posts)
+        tab_to("on.type === 'search'")
+        page.type("step 17 ")
+        page.wait_text("1 lines", "main")
+        tab_to("on.matches('.log')")
+        # What has the focus shows it.
+        self.assertNotEqual("none", page.run("getComputedStyle(document.activeElement).outlineStyle"))
+
+    def test_a_narrow_screen_needs_no_sideways_scrolling(self):
+        for view in VIEWS:
+            with self.subTest(view):
+                server, page = self.stub(everything), self.page()
+                page.size(320, 640)
+                page.open(server.url + f"#/{view}")
+                page.wait_text(VIEWS[view][0])
+                self.assertLessEqual(page.run("document.documentElement.scrollWidth"), 320, view)
+                page.close()
+
+    def test_without_colours_everything_is_told(self):
+        server, page = self.stub(everything), self.page()
+        page.call("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
+        page.open(server.url + "#/nodes")
+        page.wait_text("NVIDIA-H100")
+        self.assertEqual("AAB", page.run("[...document.querySelectorAll('.block')].map((b) => b.textContent).join('')"))
+        self.assertEqual("3 of 4 slices taken", page.run("document.querySelector('.blocks').getAttribute('aria-label')"))
+        page.run("location.hash = '#/jobs'")
+        page.wait_text("✗ Failed")
+
+    def test_who_is_not_signed_in_is_asked(self):
+        server, page = self.stub(everything), self.page()
+        server.status = 401
+        page.open(server.url + "#/jobs")
+        page.wait_text("Sign in", "h1")
+        server.status = 200
+        page.run("document.querySelector('textarea').focus()")
+        page.type("a.b.c")
+        page.run("document.querySelector('form button').click()")
+        page.wait_text("lab/job-0")
+        asked = [r for r in page.requests() if "/api/" in r["url"]]
+        self.assertEqual([], [r["url"] for r in asked if "a.b.c" in r["url"]])
+        self.assertEqual("Bearer a.b.c", asked[-1]["headers"].get("Authorization"))
+        self.assertEqual("[]", page.run("JSON.stringify(Object.values(sessionStorage).concat(Object.values(localStorage)))"))
+        self.assertEqual("", page.run("document.cookie"))
+
+    def test_a_lost_connection_is_made_again(self):
+        server, page = self.stub(everything), self.page()
+        page.open(server.url + "#/pools")
+        page.wait_text("gpus", "main")
+        before = len([path for path, _ in server.posts if path == "/api/stream"])
+        server.ended.set()  # ends the streams
+        page.wait_text("The connection was lost")
+        server.ended.clear()
+        page.wait("document.querySelector('.connection').innerText === ''")
+        self.assertGreater(len([path for path, _ in server.posts if path == "/api/stream"]), before)
+        page.wait_text("gpus", "main")
+
+    def test_a_right_that_is_missing_is_named(self):
+        def forbidden(topic):
+            yield {"error": {"status": 403, "message": "needs list gpujobs"}}
+        server, page = self.stub(forbidden), self.page()
+        for view, what in (("pools", "pools"), ("nodes", "nodes"), ("jobs", "jobs"), ("sweeps", "sweeps"), ("usage", "pools")):
+            page.open(server.url + f"#/{view}")
+            page.wait_text(f"You may not see {what}.")
+            self.assertIn("needs list gpujobs", page.text())
+
+    def test_the_page_is_small(self):
+        size = sum(len(gzip.compress(f.read_bytes(), 9)) for f in PAGE.rglob("*") if f.suffix in TYPES)
+        self.assertLess(size, 60 * 1024, json.dumps({"bytes": size}))

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/v1alpha1/gpu_pool.h"
+#include "server/token_visitors.h"
+#include "server/visitor_key.h"
+#include "tests/unit/web/played_api.h"
+
+namespace gpupool::web {
+namespace {
+
+net::ServerRequest request_with(std::vector<net::Header> headers) {
+  return {.method = "GET", .path = "/api/session", .query = "", .headers = std::move(headers)};
+}
+
+TEST(KeyVisitors, OnlyTheKeyOpens) {
+  const auto key = new_visitor_key();
+  ASSERT_TRUE(key);
+  EXPECT_EQ(key->size(), 32U);
+  EXPECT_NE(*key, *new_visitor_key());
+  test::PlayedClient played([](const net::HttpRequest&) { return net::HttpResponse{.status = 200}; });
+  KeyVisitors visitors(*key, played.client);
+  const auto visitor = visitors.of(request_with({{"x-gpupool-key", *key}}));
+  ASSERT_TRUE(visitor);
+  EXPECT_EQ(visitor->client.get(), &played.client);
+  for (const std::string& wrong : {std::string(), key->substr(1), *key + "0", std::string(32, '0')}) {
+    const auto no = visitors.of(request_with({{"X-Gpupool-Key", wrong}}));
+    ASSERT_FALSE(no);
+    EXPECT_EQ(no.error().code, base::ErrorCode::kUnauthorized);
+  }
+  EXPECT_FALSE(visitors.of(request_with({{"Authorization", "Bearer " + *key}})));
+}
+
+TEST(TokenVisitors, TheTokenAndNothingElseIsPassedOn) {
+  test::PlayedApi api([](const net::HttpRequest&) { return net::HttpResponse{.status = 200, .body = "{}"}; });
+  base::SystemClock clock;
+  base::Metrics metrics;
+  TokenVisitors visitors("token", api, clock, metrics);
+  const auto visitor = visitors.of(request_with({{"authorization", "Bearer abc.def-1"},
+                                                 {"Impersonate-User", "admin"},
+                                                 {"Impersonate-Group", "system:masters"},
+                                                 {"Cookie", "a=b"}}));
+  ASSERT_TRUE(visitor);
+  (void)visitor->client->get(api::GpuPool::kType, {"", "lab"}, {});
+  const auto asked = api.asked();
+  ASSERT_EQ(asked.size(), 1U);
+  bool authorized = false;
+  for (const auto& header : asked.front().headers) {
+    EXPECT_THAT(header.name, testing::Not(testing::StartsWith("Impersonate")));
+    EXPECT_NE(header.name, "Cookie");
+    authorized = authorized || (header.name == "Authorization" && header.value == "Bearer abc.def-1");
+  }
+  EXPECT_TRUE(authorized);
+}
+
+TEST(TokenVisitors, VisitorsAreKnownByTheirToken) {
+  test::PlayedApi api([](const net::HttpRequest&) { return net::HttpResponse{.status = 200}; });
+  base::SystemClock clock;
+  base::Metrics metrics;
+  TokenVisitors visitors("token", api, clock, metrics);
+  const auto id = [&](const std::string& token) {
+    return visitors.of(request_with({{"Authorization", "Bearer " + token}}))->id;
+  };
+  EXPECT_EQ(id("one"), id("one"));
+  EXPECT_NE(id("one"), id("two"));
+  EXPECT_EQ(id("one").find("one"), std::string::npos);
+}
+
+TEST(TokenVisitors, WhatIsNoTokenIsRefused) {
+  test::PlayedApi api([](const net::HttpRequest&) { return net::HttpResponse{.status = 200}; });
+  base::SystemClock clock;
+  base::Metrics metrics;
+  TokenVisitors visitors("token", api, clock, metrics);
+  for (const std::string& value :
+       {std::string(), std::string("Bearer "), std::string("Basic YTpi"), std::string("Bearer a b"),
+        std::string("Bearer a\r\nX: y"), "Bearer " + std::string(20000, 'a')})
+    EXPECT_FALSE(visitors.of(request_with({{"Authorization", value}}))) << value.substr(0, 40);
+  EXPECT_FALSE(visitors.of(request_with({{"Impersonate-User", "admin"}})));
+}
+
+}  // namespace
+}  // namespace gpupool::web
