@@ -10,11 +10,13 @@ import subprocess
 import tempfile
 import time
 
+from demo.show import kept
 from demo.show.errors import DemoError
 from tests.kit.paths import program
 
 READY_TIMEOUT = 60
-STOP_TIMEOUT = 12  # the operator promises 10 s
+PROGRAM = "gpupool-operator"
+FILE = "operator.pid"
 MAX_RESTARTS = 5
 END_OF_LOG = 20
 
@@ -25,7 +27,7 @@ class Operator:
     def __init__(self, environment: dict[str, str], keep: bool) -> None:
         folder = environment["GPUPOOL_CLUSTER_DIR"]
         self.log_path = os.path.join(folder, "log", "operator")
-        self._pid_path = os.path.join(folder, "operator.pid")
+        self._pid_path = os.path.join(folder, FILE)
         self._environment, self._keep = environment, keep
         self._started: subprocess.Popen | None = None
         self.restarts = self._log_start = 0
@@ -41,7 +43,7 @@ class Operator:
         return self._process.pid
 
     def start(self) -> None:
-        command = [program("gpupool-operator"), "--kubeconfig", self._environment["KUBECONFIG"],
+        command = [program(PROGRAM), "--kubeconfig", self._environment["KUBECONFIG"],
                    "--metrics-bind-address", "127.0.0.1:0"]
         if not self._keep:  # not even a killed demo leaves an operator behind
             command = ["setpriv", "--pdeathsig", "TERM", *command]
@@ -49,8 +51,7 @@ class Operator:
             self._log_start = log.tell()
             self._started = subprocess.Popen(command, env=self._environment, stdin=subprocess.DEVNULL, stdout=log,
                                              stderr=log, start_new_session=True, cwd="/")
-        with open(self._pid_path, "w", encoding="ascii") as out:
-            out.write(str(self.pid))
+        kept.note(self._pid_path, self.pid)
 
     def wait_ready(self) -> int:
         """Until its caches are filled; returns the port of /metrics."""
@@ -99,11 +100,11 @@ class Operator:
             return
         self._process.terminate()
         try:
-            self._process.wait(STOP_TIMEOUT)
+            self._process.wait(kept.STOP_TIMEOUT)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-            print(f"the operator did not stop within {STOP_TIMEOUT} s of SIGTERM and was killed")
+            print(f"the operator did not stop within {kept.STOP_TIMEOUT} s of SIGTERM and was killed")
 
     def _how_it_ended(self) -> str:
         code = self._process.returncode
@@ -125,23 +126,8 @@ class Operator:
 
 
 def stop_kept(folder: str) -> None:
-    """Stops the operator that KEEP=1 left, if the process in its file is still that operator."""
-    try:
-        with open(os.path.join(folder, "operator.pid"), encoding="ascii") as source:
-            pid = int(source.read())
-        with open(f"/proc/{pid}/cmdline", "rb") as source:
-            command = source.read().split(b"\0")
-    except (OSError, ValueError):
-        return
-    if not command[0].endswith(b"gpupool-operator"):
-        return
-    end = time.monotonic() + STOP_TIMEOUT
-    os.kill(pid, signal.SIGTERM)
-    while os.path.exists(f"/proc/{pid}"):
-        if time.monotonic() > end:
-            os.kill(pid, signal.SIGKILL)
-            return
-        time.sleep(0.1)
+    """Stops the operator that KEEP=1 left."""
+    kept.stop(os.path.join(folder, FILE), PROGRAM)
 
 
 def _ask_ready(port: int) -> tuple[bool, str]:

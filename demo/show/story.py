@@ -6,7 +6,7 @@ import signal
 import time
 from typing import Any
 
-from demo.show import chart, checkpoint, data, demo_cluster, leftovers, promises, queue, search, slices
+from demo.show import chart, checkpoint, data, demo_cluster, leftovers, page, promises, queue, search, slices
 from demo.show.answers import BusiestTop, WhyOfWaiting
 from demo.show.errors import DemoError
 from demo.show.kubectl import Kubectl
@@ -73,6 +73,7 @@ def _show_examples(kubectl: Kubectl, operator: Operator) -> list[str]:
 
 def remove() -> None:
     """Takes down what KEEP=1 left."""
+    page.stop_kept(demo_cluster.folder())
     stop_kept(demo_cluster.folder())
     demo_cluster.down()
 
@@ -197,7 +198,11 @@ The cluster and the operator (process {operator.pid}) stay up. In a shell of thi
 
 The operator's log is {operator.log_path}. To remove everything:
 
-  demo/run down""")
+  demo/run down
+
+The same in a browser of this machine, with the rights of the cluster's administrator:
+
+  {page.start(demo_cluster.environment())}""")
         return
     # A second Ctrl-C must not stop the cleaning up.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curves of the metrics that a job declares (spec.metrics), from the lines that it prints.
+// Curves of the metrics that a job declares (spec.metrics), from the lines that rank 0 prints.
 
 const mostPoints = 4000; // of a series; beyond, every second one is dropped
 
@@ -36,12 +36,11 @@ export class Curves {
   constructor(metrics) {
     this.names = metrics?.names || [];
     this.patterns = this.names.map((name) => ({ name, expression: pattern(name) }));
-    this.ranks = new Set(metrics?.ranks || [0]);
     this.series = new Map(); // name: {times, values} in seconds and as printed
   }
 
   take(line) {
-    if (line.note || !line.time || !this.ranks.has(line.rank) || this.patterns.length === 0) return;
+    if (line.note || !line.time || line.rank !== 0 || this.patterns.length === 0) return;
     for (const [name, value] of valuesOf(line.text, this.patterns)) this.add(name, line.time / 1000, value);
   }
 
