@@ -18,6 +18,7 @@ LINKED = {
     "gpupool-preflight": ["nlohmann-json3-dev", "libsimdjson-dev", "libcli11-dev", "libexpected-dev", "libtomlplusplus-dev",
                           "libgcc-12-dev", "libc6-dev"],
     "gpupool-carry": ["nlohmann-json3-dev", "libsimdjson-dev", "libcli11-dev", "libexpected-dev", "libgcc-12-dev", "libc6-dev"],
+    "gpupool-web": ["nlohmann-json3-dev", "libsimdjson-dev", "libcli11-dev", "libexpected-dev", "libgcc-12-dev", "libc6-dev"],
     "gpupool-launch": ["libstdc++-12-dev", "libgcc-12-dev", "libc6-dev"],
 }
 

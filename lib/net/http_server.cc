@@ -4,13 +4,13 @@
 #include <fcntl.h>
 #include <microhttpd.h>
 #include <netdb.h>
-#include <strings.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <stop_token>
+#include <system_error>
 #include <utility>
 
 #include "base/unique_fd.h"
@@ -84,13 +84,15 @@ base::Result<base::UniqueFd> listen_on(const std::string& bind) {
     auto fd = listen_at(*found);
     ::freeaddrinfo(found);
     if (fd) return std::move(*fd);
-    why = std::strerror(fd.error());
+    why = std::generic_category().message(fd.error());
   }
   return cannot(why);
 }
 
+// Names of headers are the same in any case.
 bool same_name(std::string_view one, std::string_view other) {
-  return one.size() == other.size() && ::strncasecmp(one.data(), other.data(), one.size()) == 0;
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
+  return std::ranges::equal(one, other, {}, lower, lower);
 }
 
 bool only_reads(std::string_view method) { return method == "GET" || method == "HEAD"; }
@@ -133,7 +135,7 @@ ssize_t send_more(void* cls, std::uint64_t /*position*/, char* to, std::size_t m
     return MHD_CONTENT_READER_END_WITH_ERROR;
   }
   const std::size_t length = std::min(most, sending.piece.size() - sending.at);
-  std::memcpy(to, sending.piece.data() + sending.at, length);
+  std::copy_n(sending.piece.begin() + static_cast<std::ptrdiff_t>(sending.at), length, to);
   sending.at += length;
   return static_cast<ssize_t>(length);
 }

@@ -15,6 +15,8 @@ BAD_VALUES = [
     ("operator: {leaderElection: {leaseDuration: 15}}", "/operator/leaderElection/leaseDuration"),
     ("operator: {leaderElection: {renewDeadline: 10 seconds}}", "/operator/leaderElection/renewDeadline"),
     ("operator: {antiAffinity: hard}", "/operator/antiAffinity"),
+    ("web: {mode: password}", "/web/mode"),
+    ("poolNodes: {label: ''}", "/poolNodes/label"),
     ("operator: {tolerations: {key: x}}", "/operator/tolerations"),
     ("operator: {resources: {limit: {memory: 1Gi}}}", "/operator/resources"),
     ("operator: {podDisruptionBudget: {maxUnavailable: half}}", "/operator/podDisruptionBudget/maxUnavailable"),

@@ -81,11 +81,13 @@ def check(site: Site, slices: list[JobHandle]) -> Any:
             site.helm("upgrade", *NEW, chart=_next_chart(folder))
         report.eventually("operators and plugins are replaced", lambda: _rolled_out(site))
         report.check(f"within {time.monotonic() - begin:.0f} s", True)
+        places = {pod["spec"]["nodeName"] for pod in site.pods("operator") if "deletionTimestamp" not in pod["metadata"]}
+        report.check("the new operators run on nodes that are in no pool", places == {"ne", "nf"}, places)
         late = submit(site, "late", "shared", slice={"count": 1})
         report.eventually("a job that comes after the upgrade runs", lambda: all_run([late]))
         late.delete()
         report.check(f"every change was seen: {seen.changes['nodes']} of nodes, {seen.changes['jobs']} of jobs",
-                     seen.saw_all() and len(seen.states) == len(jobs) and len(seen.marks) == 4, seen.problems())
+                     seen.saw_all() and len(seen.states) == len(jobs) and len(seen.marks) == 6, seen.problems())
     after = workers(site, *names)
     report.check("all workers are the same pods, and none was restarted", len(before) == len(jobs) and after == before,
                  (before, after))

@@ -51,6 +51,7 @@ def layers(run: Run) -> None:
     """includes follow the layering, files stay small, the Python files agree on types"""
     _static_check(run, "layers", ".ci/check-layers")
     _static_check(run, "licences", ".ci/spdx", "--check")
+    _static_check(run, "vendored", ".ci/check-vendored")
     _static_check(run, "types", "/usr/bin/mypy", "--config-file", ".ci/mypy.ini")
     done = run.shell.run("runner", "/usr/bin/python3", "-m", "unittest", "discover", "-v", "-s", "tests/runner", "-t", ".")
     counts.add_program(run.result, "runner", done)

@@ -82,3 +82,16 @@ default
 {{- range $value := . -}}{{- include "gpupool.dropCel" $value -}}{{- end -}}
 {{- end -}}
 {{- end -}}
+
+{{/* The affinity of a pod that must not run on nodes of pools, whose owners are root there: (dict "root" $ "affinity" AFFINITY).
+AFFINITY counts too; its nodeAffinity replaces ours. */}}
+{{- define "gpupool.affinity" -}}
+{{- $affinity := deepCopy .affinity -}}
+{{- if and .root.Values.poolNodes.avoid (not (hasKey $affinity "nodeAffinity")) -}}
+{{- $term := dict "matchExpressions" (list (dict "key" .root.Values.poolNodes.label "operator" "DoesNotExist")) -}}
+{{- $_ := set $affinity "nodeAffinity" (dict "requiredDuringSchedulingIgnoredDuringExecution" (dict "nodeSelectorTerms" (list $term))) -}}
+{{- end -}}
+{{- if $affinity -}}
+{{- toYaml $affinity -}}
+{{- end -}}
+{{- end -}}
