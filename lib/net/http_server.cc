@@ -22,6 +22,7 @@ namespace {
 constexpr int kBacklog = 128;
 constexpr std::size_t kThreadStack = std::size_t{256} << 10;
 constexpr std::size_t kBlock = std::size_t{64} << 10;  // what a stream is asked for at once
+constexpr unsigned int kStreamTimeout = 60;            // seconds
 constexpr char kTlsPriorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 
 struct HostAndPort {
@@ -220,6 +221,8 @@ ServerResponse HttpServer::Impl::answer(MHD_Connection* connection, const char* 
 MHD_Result HttpServer::Impl::send(MHD_Connection* connection, ServerResponse response) const {
   MHD_Response* made = nullptr;
   if (response.stream) {
+    // Also the time in which the next piece is waited for counts as one in which nothing is written.
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, kStreamTimeout);
     made = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, kBlock, &send_more,
                                              new Sending{std::move(response.stream), stop.get_token()},
                                              &end_sending);

@@ -46,7 +46,7 @@ using Handler = std::function<ServerResponse(const ServerRequest& request)>;
 
 struct ServerOptions {
   unsigned int connections = 32;  // at a time; each has a thread
-  // A connection on which nothing is read or written for this long is closed. Streams may pause longer.
+  // A connection on which nothing is read or written for this long is closed. Not of streams.
   std::chrono::seconds timeout{5};
   std::size_t max_body = 0;  // bytes of a request's body; 0: only GET and HEAD are served
   // Certificates, the server's own first, and its private key. If set, only TLS 1.2 and later is served.

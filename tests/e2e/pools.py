@@ -13,7 +13,7 @@ GPUS, SPLIT, ENFORCE = {"na": 1, "nb": 1, "nc": 1, "nd": 3, "ne": 1}, {"nd": 10,
 MODULES = {"test_checkpoint": {"demo"}, "test_data": {"demo"}, "test_examples": {"demo", "shared"},
            "test_forgotten_ends": {"demo"}, "test_gangs": {"demo"},
            "test_kept_workers": {"demo"}, "test_lifecycle": {"demo"}, "test_log_breaks": {"demo"}, "test_logs": {"demo"},
-           "test_nodes": {"demo"}, "test_queue": {"demo"}, "test_slices": {"shared"}, "test_device_plugin": {"shared"},
+           "test_nodes": {"demo"}, "test_page": {"demo"}, "test_queue": {"demo"}, "test_slices": {"shared"}, "test_device_plugin": {"shared"},
            "test_limiter": {"limited"}}
 # The pools of each shard that runs beside the others.
 SHARDS = [{"demo", "limited"}, {"demo", "shared"}, {"demo", "shared"}]

@@ -2,6 +2,7 @@
 // The last lines of a job's workers. Memory is bounded; what is dropped is counted.
 
 const most = 50000; // lines
+const mostCharacters = 20000000; // of all lines
 const longest = 8192; // characters of a line
 
 // Terminal escape sequences and control characters, which a browser would show as boxes.
@@ -17,7 +18,7 @@ export class LogBuffer {
   constructor() {
     this.lines = []; // {rank, time, text}; rank -1: of the job; note: what gpupool has to say
     this.dropped = 0;
-    this.received = 0;
+    this.characters = 0;
     this.listeners = [];
   }
 
@@ -32,16 +33,16 @@ export class LogBuffer {
   }
 
   push(line) {
-    ++this.received;
+    this.characters += line.text.length;
     this.lines.push(line);
     for (const listener of this.listeners) listener(line);
   }
 
   // A quarter at once, so that lines are moved seldom.
   trim() {
-    if (this.lines.length <= most) return;
-    const away = this.lines.length - Math.floor(most * 0.75);
-    this.lines.splice(0, away);
+    if (this.lines.length <= most && this.characters <= mostCharacters) return;
+    const away = Math.ceil(this.lines.length / 4);
+    for (const line of this.lines.splice(0, away)) this.characters -= line.text.length;
     this.dropped += away;
   }
 }

@@ -185,6 +185,23 @@ TEST(HttpServer, StreamsEndWithTheServer) {
   server.reset();
 }
 
+TEST(HttpServer, AStreamMayPauseForLongerThanOtherConnections) {
+  auto server = HttpServer::start(
+      "127.0.0.1:0",
+      {{"/",
+        [](const ServerRequest&) {
+          return ServerResponse{
+              .stream = [sent = 0](const std::stop_token&) mutable -> std::optional<std::string> {
+                if (++sent == 3) return std::nullopt;
+                if (sent == 2) std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+                return "x";
+              }};
+        }}},
+      {.timeout = std::chrono::seconds(1)});
+  ASSERT_TRUE(server) << server.error().message;
+  EXPECT_EQ(get((*server)->port(), "/").body, "xx");
+}
+
 TEST(HttpServer, AnExceptionCutsAStream) {
   const auto server = start_with_bodies([](const ServerRequest&) {
     return ServerResponse{.stream = [](const std::stop_token&) -> std::optional<std::string> {
