@@ -51,7 +51,7 @@ class WebChartTest(unittest.TestCase):
         self.assertEqual([arg for arg in pod["containers"][0]["args"] if arg.startswith("--host=")],
                          ["--host=gpus.example.com", "--host=10.0.0.1"])
         (service,) = of_web(template(*ON), "Service")
-        self.assertEqual(service["spec"]["ports"], [{"name": "https", "port": 443, "targetPort": "https"}])
+        self.assertEqual(service["spec"]["ports"], [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": "https"}])
 
     def test_its_flags_are_known(self):
         known = set(re.findall(r"--[a-z-]+", output_of(program("gpupool-web"), "--help")))
