@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from bench.suite import carry, fair, instructions, launcher, log_streams, pricing
+from bench.suite import carry, fair, instructions, launcher, log_streams, page, pricing
 from bench.suite.growth import exponent
 from bench.suite.programs import call
 from bench.suite.results import Results
@@ -13,7 +13,7 @@ from tests.kit.paths import ROOT
 DATA = ROOT / "bench" / "data"
 PROGRAMS: dict[str, list] = {"placement": ["bench_placement"], "decode": ["bench_decode", DATA],
                              "watch": ["bench_watch", DATA]}
-SUITES = [*PROGRAMS, "carry", "fair", "instructions", "launcher", "logs", "plugin", "pricing"]
+SUITES = [*PROGRAMS, "carry", "fair", "instructions", "launcher", "logs", "page", "plugin", "pricing"]
 
 
 def _growth(results: Results, name: str, output: Object) -> None:
@@ -47,6 +47,8 @@ def run(results: Results, names: list[str], smoke: bool, runs: int, plots: Path)
                 launcher.measure(results, 20 if smoke else 300)
             elif name == "logs":
                 log_streams.measure(results, smoke)
+            elif name == "page":
+                page.measure(results, smoke)
             elif name == "plugin":
                 results.take(name, call("bench_plugin", *(["--starts", 1, "--calls", 200] if smoke else [])))
             else:
