@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real Chromium without a window, driven through the DevTools protocol
-(https://chromedevtools.github.io/devtools-protocol/)."""
+"""A real Chromium without a window, driven through the DevTools protocol (https://chromedevtools.github.io/devtools-protocol/)
+over two pipes: it ends with the process that holds them."""
 
 import base64
 import contextlib
 import json
-import re
+import os
+import select
 import shutil
+import signal
 import subprocess
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import Any
-
-import websocket
 
 PROGRAM = "chromium-headless-shell"
 ANSWERS_WITHIN = 120  # seconds
@@ -24,36 +23,18 @@ class PageError(Exception):
     """A script of a test failed, or what it waits for did not come."""
 
 
-class Connection:
-    """To the browser, or to one tab. Not thread-safe."""
+class Page:
+    """One tab, of a browser context of its own."""
 
-    def __init__(self, address: str) -> None:
-        self._socket = websocket.create_connection(address, timeout=ANSWERS_WITHIN, suppress_origin=True)
-        self._number = 0
-        self.events: list[dict[str, Any]] = []  # all that the browser has told
-
-    def call(self, method: str, **params: Any) -> dict[str, Any]:
-        self._number += 1
-        self._socket.send(json.dumps({"id": self._number, "method": method, "params": params}))
-        while True:
-            message = json.loads(self._socket.recv())
-            if message.get("id") == self._number:
-                if "error" in message:
-                    raise PageError(f"{method}: {message['error']}")
-                return message["result"]
-            self.events.append(message)
-
-    def close(self) -> None:
-        self._socket.close()
-
-
-class Page(Connection):
-    """One tab."""
-
-    def __init__(self, address: str) -> None:
-        super().__init__(address)
+    def __init__(self, browser: "Browser", session: str) -> None:
+        self._browser, self._session = browser, session
+        self.events: list[dict[str, Any]] = []  # all that the browser has told of this tab
+        browser.listen(session, self.events)
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        return self._browser.call(method, self._session, **params)
 
     def open(self, url: str) -> None:
         self.call("Page.navigate", url=url)
@@ -122,47 +103,78 @@ class Page(Connection):
     def close(self) -> None:
         with contextlib.suppress(Exception):
             self.call("Page.close")
-        super().close()
 
 
 class Browser:
-    """Starts with `with`, and ends with it. A context (new_page) shares nothing with another."""
+    """Starts with `with`, and ends with it. Not thread-safe."""
 
     def __init__(self, *options: str) -> None:
-        self._folder = tempfile.mkdtemp(prefix="gpupool-browser-")
         self._options = options
+        self._number, self._received = 0, b""
+        self._events: dict[str, list[dict[str, Any]]] = {}
+
+    def listen(self, session: str, events: list[dict[str, Any]]) -> None:
+        self._events[session] = events
 
     def __enter__(self) -> "Browser":
         program = shutil.which(PROGRAM)
         if not program:
             raise PageError(f"{PROGRAM} is not installed: deps/install")
+        self._folder = tempfile.mkdtemp(prefix="gpupool-browser-")
+        theirs_in, self._to = os.pipe()
+        self._from, theirs_out = os.pipe()
+        # The protocol is spoken on descriptors 3 and 4.
+        script = f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out}'
         self._process = subprocess.Popen(
-            [program, "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", f"--user-data-dir={self._folder}",
-             "--disable-background-networking", "--no-first-run", *self._options, "about:blank"],
-            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-        assert self._process.stderr
-        told = ""
-        for line in self._process.stderr:
-            told += line
-            found = re.search(r"DevTools listening on (ws://\S+)", line)
-            if found:
-                self._control = Connection(found.group(1))
-                self._base = found.group(1).split("/devtools/")[0]
-                # Its further words would fill the pipe.
-                threading.Thread(target=self._process.stderr.read, daemon=True).start()
-                return self
-        raise PageError(f"{PROGRAM} did not start:\n{told}")
+            ["sh", "-c", script, program, "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+             "--no-first-run", "--no-proxy-server", f"--user-data-dir={self._folder}", *self._options, "about:blank"],
+            pass_fds=(theirs_in, theirs_out), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**os.environ, "HOME": self._folder}, start_new_session=True)
+        os.close(theirs_in)
+        os.close(theirs_out)
+        return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.terminate()
+        os.close(self._to)  # tells it to end
         try:
-            self._process.wait(30)
+            self._process.wait(10)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            pass
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        os.close(self._from)
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def call(self, method: str, session: str = "", **params: Any) -> dict[str, Any]:
+        """The answer of the browser, or of the tab of a session."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": params, **({"sessionId": session} if session else {})}
+        data = json.dumps(message).encode() + b"\0"
+        while data:
+            data = data[os.write(self._to, data):]
+        end = time.monotonic() + ANSWERS_WITHIN
+        while True:
+            answer = self._receive(end)
+            if answer.get("id") == self._number:
+                if "error" in answer:
+                    raise PageError(f"{method}: {answer['error']}")
+                return answer["result"]
+            if answer.get("sessionId") in self._events:
+                self._events[answer["sessionId"]].append(answer)
+
+    def _receive(self, end: float) -> dict[str, Any]:
+        while b"\0" not in self._received:
+            if not select.select([self._from], [], [], max(0.0, end - time.monotonic()))[0]:
+                raise PageError("the browser does not answer")
+            part = os.read(self._from, 1 << 20)
+            if not part:
+                raise PageError(f"{PROGRAM} has ended")
+            self._received += part
+        text, self._received = self._received.split(b"\0", 1)
+        return json.loads(text)
+
     def new_page(self) -> Page:
-        context = self._control.call("Target.createBrowserContext")["browserContextId"]
-        target = self._control.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
-        return Page(f"{self._base}/devtools/page/{target}")
+        context = self.call("Target.createBrowserContext")["browserContextId"]
+        target = self.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
+        return Page(self, self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"])
