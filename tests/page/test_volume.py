@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many jobs and many lines. The bounds here are generous, for slow machines; bench/run page measures the times."""
 
+import time
+
 from tests.page.page_case import PageCase
 from tests.page.played_objects import COLUMNS, everything, job_rows
 
@@ -43,3 +45,20 @@ class VolumeTest(PageCase):
         kept = int(page.run("document.querySelector('#log + .tools [role=status]').innerText.match(/(\\d+) lines/)[1]"))
         self.assertLessEqual(kept, 50_000)
         self.assertGreater(kept, 30_000)
+
+    def test_who_scrolls_up_is_not_pulled_down(self):
+        def plays(topic):
+            if not topic.get("log"):
+                yield from everything(topic)
+                return
+            yield {"begin": True}
+            for batch in range(10_000):
+                yield {"lines": [[0, 1767323045000, f"line {10 * batch + i}"] for i in range(10)]}
+                time.sleep(0.005)
+        server, page = self.stub(plays), self.page()
+        page.open(server.url + "#/jobs/lab/resnet")
+        page.wait_text("line 500", ".log")
+        page.run("(() => { const box = document.querySelector('.log'); box.scrollIntoView(); box.focus(); })()")
+        page.press("PageUp")
+        page.wait("(() => { const box = document.querySelector('.log'); return box.scrollTop + box.clientHeight < box.scrollHeight - 400; })()")
+        self.assertFalse(page.run("[...document.querySelectorAll('label')].find((l) => l.textContent.includes('Follow')).querySelector('input').checked"))

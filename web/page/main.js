@@ -20,6 +20,8 @@ const views = {
   usage: { title: "Usage", list: Usage, topics: usageTopics },
 };
 
+const kept = "gpupool-namespace";
+
 // "#/jobs/lab/resnet" -> {view, namespace, name}
 function readRoute() {
   const parts = location.hash.replace(/^#\/?/, "").split("/").map((part) => {
@@ -37,7 +39,7 @@ function readRoute() {
 class Page extends Component {
   constructor() {
     super();
-    this.state = { session: null, route: readRoute(), connected: false, told: "", unknown: null, drawn: 0, ns: null };
+    this.state = { session: null, route: readRoute(), connected: false, told: "", unknown: null, drawn: 0, ns: localStorage.getItem(kept) };
     this.stream = new Stream({
       onChange: () => this.drawSoon(),
       onState: (connected, told) => this.setState({ connected, told: told || (connected ? "" : "The connection was lost. It is made again.") }),
@@ -52,6 +54,7 @@ class Page extends Component {
       document.getElementById("main")?.focus();
       window.scrollTo(0, 0);
     });
+    setInterval(() => this.drawSoon(), 10000); // ages grow while nothing else changes
     this.begin();
   }
 
@@ -64,6 +67,12 @@ class Page extends Component {
     const { session, ns } = this.state;
     if (ns !== null) return ns;
     return session.allNamespaces ? "" : session.namespace || "default";
+  }
+
+  // The namespace is the only thing that is kept for the next visit.
+  choose(ns) {
+    localStorage.setItem(kept, ns);
+    this.setState({ ns });
   }
 
   async begin() {
@@ -107,7 +116,7 @@ class Page extends Component {
       <header><strong class="brand">gpupool</strong>
         <nav aria-label="Views">${Object.entries(views).map(([id, { title }]) => html`<a key=${id} href=${`#/${id}`} aria-current=${id === route.view ? "page" : undefined}>${title}</a>`)}</nav>
         <label class="namespace">Namespace <input value=${ns} placeholder=${session.allNamespaces ? "all" : "name"} size="12" spellcheck="false" autocomplete="off"
-          onChange=${(e) => this.setState({ ns: e.target.value.trim() })} /></label>
+          onChange=${(e) => this.choose(e.target.value.trim())} /></label>
         <span class="who">${session.user || (session.mode === "local" ? "your kubeconfig" : "signed in")}
           ${signedInByToken() && html` <button type="button" onClick=${() => { signOut(); this.stream.close(); this.setState({ session: null, unknown: { mode: "token", message: "Signed out." } }); }}>Sign out</button>`}</span></header>
       <p class="connection" role="status">${connected ? "" : told}</p>

@@ -37,12 +37,22 @@ export function Bar({ value, most, label }) {
 // stick: stays at the end while new rows come, until the visitor scrolls up.
 export function VirtualRows({ count, height, row, label, stick, onStick, className }) {
   const box = useRef(null);
+  const last = useRef(0);
   const [at, setAt] = useState({ top: 0, high: 600 });
   const look = () => {
     const element = box.current;
     if (!element) return;
     setAt({ top: element.scrollTop, high: element.clientHeight });
-    if (onStick) onStick(element.scrollTop + element.clientHeight >= element.scrollHeight - 2 * height);
+    const end = element.scrollTop + element.clientHeight >= element.scrollHeight - 2 * height;
+    // The way counts, too: the first step of a smooth way up is still near the end.
+    if (end && element.scrollTop > last.current) onStick?.(true);
+    if (!end && element.scrollTop < last.current) onStick?.(false);
+    last.current = element.scrollTop;
+  };
+  // At once, not with the scrolling that follows: new lines would scroll back before it.
+  const letGo = (event) => {
+    const keys = ["ArrowUp", "PageUp", "Home"];
+    if (stick && (event.type !== "wheel" || event.deltaY < 0) && (event.type !== "keydown" || keys.includes(event.key))) onStick?.(false);
   };
   useLayoutEffect(() => {
     if (stick && box.current) box.current.scrollTop = count * height;
@@ -56,7 +66,7 @@ export function VirtualRows({ count, height, row, label, stick, onStick, classNa
   const first = Math.max(0, Math.min(Math.floor(at.top / height) - 10, count - shown));
   const rows = [];
   for (let i = first; i < Math.min(count, first + shown); ++i) rows.push(row(i));
-  return html`<div class="virtual ${className || ""}" ref=${box} onScroll=${look} tabindex="0" role="region" aria-label=${label}>
+  return html`<div class="virtual ${className || ""}" ref=${box} onScroll=${look} onWheel=${letGo} onKeyDown=${letGo} onTouchMove=${letGo} onPointerDown=${letGo} tabindex="0" role="region" aria-label=${label}>
     <div class="virtual-all" style=${{ height: `${count * height}px` }}>
       <div style=${{ transform: `translateY(${first * height}px)` }}>${rows}</div>
     </div></div>`;
