@@ -20,6 +20,7 @@ namespace gpupool::net {
 namespace {
 
 constexpr int kBacklog = 128;
+constexpr int kThreads = 2;
 constexpr std::size_t kThreadStack = std::size_t{256} << 10;
 constexpr std::size_t kBlock = std::size_t{64} << 10;  // what a stream is asked for at once
 constexpr unsigned int kStreamTimeout = 60;            // seconds
@@ -291,7 +292,9 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::start(const std::string& b
   auto listening = listen_on(bind);
   if (!listening) return tl::unexpected<base::Error>(listening.error());
   auto impl = std::make_unique<Impl>(std::move(handlers), options);
-  unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL;
+  unsigned int flags = options.streams
+                           ? MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL
+                           : MHD_USE_EPOLL_INTERNAL_THREAD;
   const auto pointer = [](const void* to) { return const_cast<void*>(to); };
   std::vector<MHD_OptionItem> settings = {
       {MHD_OPTION_LISTEN_SOCKET, ::fcntl(listening->get(), F_DUPFD_CLOEXEC, 0),
@@ -301,6 +304,7 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::start(const std::string& b
       {MHD_OPTION_THREAD_STACK_SIZE, kThreadStack, nullptr},
       {MHD_OPTION_URI_LOG_CALLBACK, reinterpret_cast<intptr_t>(&Impl::on_uri), nullptr},
       {MHD_OPTION_NOTIFY_COMPLETED, reinterpret_cast<intptr_t>(&Impl::on_completed), nullptr}};
+  if (!options.streams) settings.push_back({MHD_OPTION_THREAD_POOL_SIZE, kThreads, nullptr});
   if (!options.tls_pem.empty()) {
     flags |= MHD_USE_TLS;
     const char* const pem = impl->options.tls_pem.c_str();

@@ -39,13 +39,16 @@ struct ServerResponse {
   // stops. It is destroyed when everything was sent, or the client is gone: that is noticed when a piece is
   // sent.
   using Stream = std::function<std::optional<std::string>(const std::stop_token& stop)>;
+  // REQUIRES: ServerOptions::streams.
   Stream stream = {};  // if set, body does not count
 };
 
 using Handler = std::function<ServerResponse(const ServerRequest& request)>;
 
 struct ServerOptions {
-  unsigned int connections = 32;  // at a time; each has a thread
+  // Whether handlers may answer with streams. Then each connection has a thread; else two threads serve all.
+  bool streams = false;
+  unsigned int connections = 32;  // at a time
   // A connection on which nothing is read or written for this long is closed. Not of streams.
   std::chrono::seconds timeout{5};
   std::size_t max_body = 0;  // bytes of a request's body; 0: only GET and HEAD are served

@@ -152,7 +152,8 @@ base::Result<std::unique_ptr<WebServer>> WebServer::start(const WebOptions& opti
   auto http = net::HttpServer::start(
       options.bind,
       {{"/", [&self = *impl](const net::ServerRequest& request) { return self.answer(request); }}},
-      {.connections = static_cast<unsigned int>(options.tabs + kOtherConnections),
+      {.streams = true,
+       .connections = static_cast<unsigned int>(options.tabs + kOtherConnections),
        .max_body = kMostBody,
        .tls_pem = options.tls_pem});
   if (!http) return tl::unexpected<base::Error>(http.error());

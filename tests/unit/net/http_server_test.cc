@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
+#include <iterator>
 #include <thread>
 
 #include "net/curl_transport.h"
@@ -94,7 +96,8 @@ TEST(HttpServer, ManyClientsAreServed) {
 }
 
 std::unique_ptr<HttpServer> start_with_bodies(Handler handler) {
-  auto server = HttpServer::start("127.0.0.1:0", {{"/", std::move(handler)}}, {.max_body = 10});
+  auto server =
+      HttpServer::start("127.0.0.1:0", {{"/", std::move(handler)}}, {.streams = true, .max_body = 10});
   EXPECT_TRUE(server) << server.error().message;
   return server ? std::move(*server) : nullptr;
 }
@@ -122,6 +125,19 @@ TEST(HttpServer, GivesHandlersTheBodyAndTheHeaders) {
   EXPECT_EQ(answer.headers.at("etag"), "\"7\"");
   EXPECT_EQ(post(server->port(), "0123456789a").status, 413);
   EXPECT_EQ(get(server->port(), "/").headers.at("cache-control"), "max-age=1");
+}
+
+TEST(HttpServer, WithoutStreamsTheNumberOfThreadsStaysTheSame) {
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  };
+  const auto server = start("127.0.0.1:0");
+  const auto before = threads();
+  CurlTransport client({.url = "http://127.0.0.1:" + std::to_string(server->port()), .tls = {}}, "test");
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(client.send({.target = "/metrics"}, {}));
+    EXPECT_EQ(threads(), before);
+  }
 }
 
 TEST(HttpServer, StreamsUntilTheClientHasEnough) {
@@ -197,7 +213,7 @@ TEST(HttpServer, AStreamMayPauseForLongerThanOtherConnections) {
                 return "x";
               }};
         }}},
-      {.timeout = std::chrono::seconds(1)});
+      {.streams = true, .timeout = std::chrono::seconds(1)});
   ASSERT_TRUE(server) << server.error().message;
   EXPECT_EQ(get((*server)->port(), "/").body, "xx");
 }
