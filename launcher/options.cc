@@ -23,7 +23,8 @@ std::vector<OptionName> run_options() {
           {"--hold-seconds"},  {"--result-bytes"},    {"--metrics"},
           {"--metric-step"},   {"--live-steps"},      {"--live-id"},
           {"--live-port"},     {"--checkpoint-dir"},  {"--notice"},
-          {"--grace-seconds"}, {"--resume"}};
+          {"--grace-seconds"}, {"--resume"},          {"--keeper"},
+          {"--keeper-key"},    {"--keeper-id"}};
 }
 
 struct Number {
@@ -141,6 +142,9 @@ Expected<Options> parse_run(const std::vector<std::string>& arguments) {
   Expected<std::vector<std::string>> metrics = read_metrics(values.text("--metrics", ""));
   if (!metrics) return failure(metrics.error());
   options.metrics = *std::move(metrics);
+  options.keeper = values.text("--keeper", "");
+  options.keeper_key = values.text("--keeper-key", "");
+  options.keeper_id = values.text("--keeper-id", "");
   options.metric_step = values.text("--metric-step", options.metric_step);
   Expected<std::vector<std::int64_t>> live_steps = read_live_steps(values.text("--live-steps", ""));
   if (!live_steps) return failure(live_steps.error());

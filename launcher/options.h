@@ -36,11 +36,15 @@ struct Options {
   NoticeMode notice = NoticeMode::kSignal;
   int grace_seconds = 30;  // from a stop signal to the end of the container
   bool resume = false;     // an earlier attempt may have saved a checkpoint
+  std::string keeper;      // IP:PORT to which output is sent; empty: nowhere, and the next two do not count
+  std::string keeper_key;  // id of the key that the token was made with
+  std::string keeper_id;   // NAMESPACE/JOBUID/N/POOL: whose output it is
   std::vector<std::string> command;
 };
 
 // Reads the arguments after `run`: flags, "--", the command. Nothing is read from the environment: a pod's
-// `envFrom` may set anything there. Errors name the flag.
+// `envFrom` may set anything there. (The token for the keeper is there, because arguments are seen by `ps`;
+// without --keeper it does not count.) Errors name the flag.
 Expected<Options> parse_run(const std::vector<std::string>& arguments);
 
 // Where a result goes and how long it may be, as far as that can be read of arguments that parse_run refuses.

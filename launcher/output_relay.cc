@@ -100,6 +100,7 @@ bool OutputRelay::read_some(Stream& stream) {
   const std::string_view bytes(block.data(), static_cast<std::size_t>(got));
   tail_.append(stream.index, bytes);
   metrics_.append(stream.index, bytes);
+  if (push_ != nullptr) push_->append(stream.index, bytes);
   stream.pending.erase(0, stream.written);
   stream.written = 0;
   stream.pending += bytes;

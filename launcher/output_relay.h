@@ -9,18 +9,21 @@
 
 #include "base/unique_fd.h"
 #include "launcher/expected.h"
+#include "launcher/log_push.h"
 #include "launcher/metric_reader.h"
 #include "launcher/tail_buffer.h"
 
 namespace gpupool::launcher {
 
 // Carries what the command prints to the launcher's own stdout and stderr, byte for byte, and copies it to a
-// TailBuffer. Never blocks: if the reader outside is slow, the pipes fill and slow the command, as they would
-// without a launcher. Called from the Supervisor's poll() loop; not thread-safe. `tail` and `metrics` outlive
-// it.
+// TailBuffer and, if there is one, to a LogPush. Never blocks: if the reader outside is slow, the pipes fill
+// and slow the command, as they would without a launcher. Called from the Supervisor's poll() loop; not
+// thread-safe. `tail`, `metrics` and `push` outlive it.
 class OutputRelay {
  public:
-  OutputRelay(TailBuffer& tail, MetricReader& metrics) : tail_(tail), metrics_(metrics) {}
+  // push: null: nothing is sent.
+  OutputRelay(TailBuffer& tail, MetricReader& metrics, LogPush* push)
+      : tail_(tail), metrics_(metrics), push_(push) {}
 
   // Makes the pipes. Where stdout and stderr are the same file there is one pipe, which keeps the order of
   // writes.
@@ -62,6 +65,7 @@ class OutputRelay {
 
   TailBuffer& tail_;
   MetricReader& metrics_;
+  LogPush* push_;
   base::UniqueFd command_stdout_;
   base::UniqueFd command_stderr_;
   std::vector<Stream> streams_;

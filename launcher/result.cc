@@ -14,20 +14,6 @@ namespace format = api::worker_result;
 constexpr std::string_view kExitCodeKey = "\"exitCode\":";
 static_assert(kExitCodeKey.substr(1, kExitCodeKey.size() - 3) == format::kExitCodeField);
 
-std::string_view name_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kExited:
-      return format::kExited;
-    case Outcome::kSignaled:
-      return format::kSignaled;
-    case Outcome::kNotStarted:
-      return format::kNotStarted;
-    case Outcome::kInterrupted:
-      return format::kInterrupted;
-  }
-  return "";
-}
-
 std::string escaped(std::string_view character) {
   switch (character.front()) {
     case '"':
@@ -176,6 +162,20 @@ void add_texts(std::string& json, const Result& result, std::size_t limit) {
 
 }  // namespace
 
+std::string_view name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kExited:
+      return format::kExited;
+    case Outcome::kSignaled:
+      return format::kSignaled;
+    case Outcome::kNotStarted:
+      return format::kNotStarted;
+    case Outcome::kInterrupted:
+      return format::kInterrupted;
+  }
+  return "";
+}
+
 std::string to_json(const Result& result, std::size_t limit) {
   std::string json = numbers(result);
   add_times(json, result, limit);
@@ -196,6 +196,18 @@ std::optional<int> exit_code_in(std::string_view json) {
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), code);
   if (error != std::errc() || code < 0 || code > 255) return std::nullopt;
   return code;
+}
+
+std::string_view outcome_in(std::string_view json) {
+  constexpr std::string_view kOutcomeKey = "\"outcome\":\"";
+  const std::size_t at = json.find(kOutcomeKey);
+  if (at == std::string_view::npos) return "";
+  const std::string_view rest = json.substr(at + kOutcomeKey.size());
+  for (const Outcome outcome :
+       {Outcome::kExited, Outcome::kSignaled, Outcome::kNotStarted, Outcome::kInterrupted}) {
+    if (rest.starts_with(name_of(outcome))) return name_of(outcome);
+  }
+  return "";
 }
 
 }  // namespace gpupool::launcher

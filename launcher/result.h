@@ -28,6 +28,9 @@ enum class Outcome {
   kInterrupted,  // the command was started, and the launcher died before the end
 };
 
+// The outcome's text in a result.
+std::string_view name_of(Outcome outcome);
+
 // What the operator reads, in the format of api/worker_result_format.h.
 //
 // REQUIRES: texts are valid UTF-8 (see clean_text).
@@ -62,5 +65,8 @@ std::string to_json(const Result& result, std::size_t limit);
 
 // The exit code in a result written by to_json; nothing when `json` is not one.
 std::optional<int> exit_code_in(std::string_view json);
+
+// The text of the outcome in such a result; empty when there is none.
+std::string_view outcome_in(std::string_view json);
 
 }  // namespace gpupool::launcher

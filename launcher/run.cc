@@ -15,9 +15,11 @@
 #include "launcher/descendants.h"
 #include "launcher/hold.h"
 #include "launcher/log.h"
+#include "launcher/log_push.h"
 #include "launcher/master_wait.h"
 #include "launcher/notice.h"
 #include "launcher/path_search.h"
+#include "launcher/push_target.h"
 #include "launcher/report_file.h"
 #include "launcher/result.h"
 #include "launcher/spawn.h"
@@ -34,6 +36,9 @@ namespace {
 // More than a result can take: escapes and terminal sequences are dropped later.
 constexpr std::size_t kTailCapacity = 2 * kMaxTailBytes;
 
+// How long the end may be put off, so that the keeper gets the rest of the output.
+constexpr std::chrono::milliseconds kPushTime{500};
+
 std::string signal_name(int signal) {
   const char* name = ::sigabbrev_np(signal);
   return name == nullptr ? "signal " + std::to_string(signal) : std::string("SIG") + name;
@@ -41,8 +46,11 @@ std::string signal_name(int signal) {
 
 class Run {
  public:
-  Run(const Options& options, const std::vector<std::string>& environment)
-      : options_(options), environment_(environment), state_(options.state_dir) {}
+  Run(const Options& options, std::vector<std::string> environment)
+      : options_(options), environment_(std::move(environment)), state_(options.state_dir) {
+    const std::string token = take_keeper_token(environment_);
+    if (!options.keeper.empty()) open_push(token);
+  }
 
   int start() {
     if (const std::optional<std::string> stored = state_.stored_result()) return repeat(*stored);
@@ -96,6 +104,21 @@ class Run {
     if (const Expected<void> stored = state_.store(json); !stored) log_line(stored.error());
   }
 
+  // Without it, everything else works.
+  void open_push(const std::string& token) {
+    Expected<PushTarget> target = make_push_target(options_, token);
+    if (!target) return log_line("output is not sent to the keeper: " + target.error());
+    push_.emplace(*std::move(target));
+    if (const Expected<void> opened = push_->open(spool_file(options_)); opened) return;
+    push_.reset();
+    log_line("output is not sent to the keeper: its spool cannot be used");
+  }
+
+  // After the result was stored.
+  void finish_push(std::string_view outcome, int exit_code) {
+    if (push_) push_->finish(outcome, exit_code, kPushTime);
+  }
+
   int fail(const std::string& problem) {
     log_line(problem);
     const Result result = new_result(Outcome::kNotStarted, kExitLauncherError, "LauncherError", problem);
@@ -109,6 +132,7 @@ class Run {
     Result result = new_result(Outcome::kNotStarted, exit_code, reason, message);
     if (stop_signal != 0) result.stop_signal = stop_signal;
     publish(result);
+    finish_push(name_of(result.outcome), exit_code);
     return exit_code;
   }
 
@@ -123,6 +147,7 @@ class Run {
                                "the launcher was killed while the command ran; the command is not run again");
     result.report = report();
     publish(result);
+    finish_push(name_of(result.outcome), kExitInterrupted);
     log_line(api::worker_result::kWasInterrupted);
     hold_result();
     return kExitInterrupted;
@@ -133,6 +158,11 @@ class Run {
     write_termination_log(options_.termination_log, stored);
     log_line("the command has ended with exit code " + std::to_string(exit_code) +
              std::string(api::worker_result::kRepeats));
+    if (push_ && push_->has_rest()) {
+      finish_push(outcome_in(stored), exit_code);
+    } else if (push_) {
+      push_->give_up();
+    }
     const bool master = options_.node_rank == 0 && options_.nodes > 1 && options_.master_timeout_seconds > 0;
     hold_result(master && exit_code == 0 ? std::optional(options_.master_port) : std::nullopt);
     return exit_code;
@@ -164,7 +194,7 @@ class Run {
           !opened)
         log_line("the numbers cannot be told while the command runs: " + opened.error());
     }
-    OutputRelay relay(tail, reader);
+    OutputRelay relay(tail, reader, push_ ? &*push_ : nullptr);
     if (const Expected<void> opened = relay.open(); !opened) return fail(opened.error());
     started_at_ = rfc3339(std::time(nullptr));
     if (const Expected<void> marked = state_.mark(); !marked) return fail(marked.error());
@@ -178,7 +208,7 @@ class Run {
       return not_started(failed->exit_code, reason_of(failed->exit_code), failed->message);
     }
     Notice notice(notice_file(options_), options_.notice, std::chrono::seconds(options_.grace_seconds));
-    Supervisor supervisor(std::get<pid_t>(spawned), inbox_, relay, pipe, server,
+    Supervisor supervisor(std::get<pid_t>(spawned), inbox_, relay, pipe, server, push_ ? &*push_ : nullptr,
                           options_.checkpoint_dir.empty() ? nullptr : &notice);
     std::optional<Result> result;
     supervisor.run(
@@ -198,6 +228,7 @@ class Run {
             foretell(ending);
           }
         });
+    finish_push(name_of(result->outcome), result->exit_code);
     return result->exit_code;
   }
 
@@ -252,9 +283,10 @@ class Run {
   }
 
   const Options& options_;
-  const std::vector<std::string>& environment_;
+  std::vector<std::string> environment_;
   SignalInbox inbox_;
   StateDir state_;
+  std::optional<LogPush> push_;
   EnvironmentEntries variables_;
   std::string started_at_;
   std::optional<Report> foretold_;  // in the termination message

@@ -79,13 +79,16 @@ void Supervisor::step(int timeout_ms) {
   relay_.add_to(events);
   metrics_.add_to(events);
   server_.add_to(events);
-  for (const std::optional<Clock::time_point>& wake : {notice_ == nullptr ? std::nullopt : notice_->due(),
-                                                       told() ? std::optional(next_look_) : std::nullopt}) {
+  if (push_ != nullptr) push_->add_to(events);
+  for (const std::optional<Clock::time_point>& wake :
+       {push_ == nullptr ? std::nullopt : push_->due(), notice_ == nullptr ? std::nullopt : notice_->due(),
+        told() ? std::optional(next_look_) : std::nullopt}) {
     if (wake) timeout_ms = earlier(timeout_ms, milliseconds_until(*wake));
   }
   ::poll(events.data(), events.size(), timeout_ms);
   metrics_.pump();
   server_.pump();
+  if (push_ != nullptr) push_->pump();
   while (const std::optional<ReceivedSignal> signal = inbox_.next()) take_signal(*signal);
   forward_due();
   look_in_grace();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "launcher/log_push.h"
 #include "launcher/metric_pipe.h"
 #include "launcher/metric_server.h"
 #include "launcher/notice.h"
@@ -21,19 +22,21 @@ struct Ending {
 };
 
 // Watches over the running command from its start until nothing of it is left: forwards signals, relays
-// output, reaps children, tells its numbers, gives it notice. Everything happens on the calling thread, in
-// one poll() loop. Not thread-safe. `inbox`, `relay`, `metrics`, `server` and `notice` outlive it.
+// output, reaps children, tells its numbers, sends its output, gives it notice. Everything happens on the
+// calling thread, in one poll() loop. Not thread-safe. `inbox`, `relay`, `metrics`, `server`, `push` and
+// `notice` outlive it.
 class Supervisor {
  public:
-  // notice: null: stop signals go to the command at once, without notice.
+  // push: null: output is not sent. notice: null: stop signals go to the command at once, without notice.
   // REQUIRES: `command` is a child of this process and leads its own process group.
   Supervisor(pid_t command, SignalInbox& inbox, OutputRelay& relay, MetricPipe& metrics, MetricServer& server,
-             Notice* notice)
+             LogPush* push, Notice* notice)
       : command_(command),
         inbox_(inbox),
         relay_(relay),
         metrics_(metrics),
         server_(server),
+        push_(push),
         notice_(notice) {}
 
   // Blocks until the end of everything. Calls `ended` once, when the command has ended and its output has
@@ -64,6 +67,7 @@ class Supervisor {
   OutputRelay& relay_;
   MetricPipe& metrics_;
   MetricServer& server_;
+  LogPush* push_;
   Notice* notice_;
   std::function<void(const Ending&)> in_grace_;
   Clock::time_point next_look_{};

@@ -13,7 +13,8 @@ Usage:
   gpupool-launch install DIR      copy this program to DIR/gpupool-launch
   gpupool-launch --help | --version
 
-Flags of run, as --flag value or --flag=value; the environment sets none of them:
+Flags of run, as --flag value or --flag=value; the environment sets none of them, but for $GPUPOOL_KEEPER_TOKEN, which
+counts with --keeper alone and is not passed on:
   --state-dir DIR         where mark and result live (/gpupool)
   --termination-log FILE  where the result goes too (/dev/termination-log)
   --job NAME              passed to the command
@@ -41,6 +42,9 @@ Flags of run, as --flag value or --flag=value; the environment sets none of them
                           tenth of the grace period is left, at least 10 s (signal)
   --grace-seconds S       from the stop signal to the end of the container (30)
   --resume 0|1            passed to the command: whether an attempt has run before (0)
+  --keeper IP:PORT        where what the command prints is sent too; the command never waits for it
+  --keeper-key ID         the key that the token for it was made with
+  --keeper-id NS/UID/N/POOL  whose output it is: namespace, UID of the job, number of the lease, pool
 
 The command gets RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT, GPUPOOL_JOB, GPUPOOL_ATTEMPT and, for
 torchrun, PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE, PET_MASTER_ADDR, PET_MASTER_PORT. With --checkpoint-dir it

@@ -9,12 +9,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "base/read_file.h"
 #include "base/stop_signals.h"
 #include "kube/config/environment.h"
 #include "kube/config/tls_files.h"
 #include "net/curl_transport.h"
 #include "net/http_server.h"
+#include "net/server_certificate.h"
 #include "options.h"
 #include "server/token_visitors.h"
 #include "server/web_server.h"
@@ -23,17 +23,6 @@ namespace gpupool {
 namespace {
 
 constexpr std::chrono::seconds kLookAtCertificate{30};
-
-// Certificate and key, as one text.
-base::Result<std::string> read_tls(const std::string& directory) {
-  std::string pem;
-  for (const char* name : {"/tls.crt", "/tls.key"}) {
-    auto part = base::read_file(directory + name);
-    if (!part) return tl::unexpected<base::Error>(part.error());
-    pem += *part + "\n";
-  }
-  return pem;
-}
 
 base::Result<std::string> api_server_url(const Options& options) {
   if (!options.api_server.empty()) return options.api_server;
@@ -85,7 +74,7 @@ base::Result<void> serve(const Options& options, const base::Log& log, const std
   std::string served;
   std::unique_ptr<web::WebServer> server;
   do {
-    auto pem = read_tls(options.tls_directory);
+    auto pem = net::read_server_certificate(options.tls_directory);
     if (!pem && !server) return tl::unexpected<base::Error>(pem.error());
     if (!pem || *pem == served) continue;
     server.reset();

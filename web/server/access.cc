@@ -9,9 +9,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr api::ResourceType kReview{"authorization.k8s.io", "v1", "selfsubjectaccessreviews",
-                                    "SelfSubjectAccessReview", false};
-
 constexpr std::array kMembers = {std::pair{"verb", &Question::verb}, std::pair{"group", &Question::group},
                                  std::pair{"resource", &Question::resource},
                                  std::pair{"subresource", &Question::subresource},
@@ -37,22 +34,6 @@ base::Result<std::vector<Question>> read_questions(std::string_view text) {
     questions.push_back(std::move(question));
   }
   return questions;
-}
-
-base::Result<bool> may(kube::Client& client, const Question& question, const std::stop_token& stop) {
-  json attributes = {{"verb", question.verb}, {"group", question.group}, {"resource", question.resource}};
-  if (!question.subresource.empty()) attributes["subresource"] = question.subresource;
-  if (!question.ns.empty()) attributes["namespace"] = question.ns;
-  const json body = {{"apiVersion", "authorization.k8s.io/v1"},
-                     {"kind", "SelfSubjectAccessReview"},
-                     {"spec", {{"resourceAttributes", std::move(attributes)}}}};
-  const auto answer =
-      client.create(kReview, "", body.dump(-1, ' ', false, json::error_handler_t::replace), stop);
-  if (!answer) return tl::unexpected<base::Error>(answer.error());
-  const json review = json::parse(*answer, nullptr, false);
-  if (!review.is_object() || !review.contains("status") || !review["status"].is_object())
-    return base::fail(base::ErrorCode::kParse, "the answer is no SelfSubjectAccessReview");
-  return review["status"].value("allowed", false);
 }
 
 }  // namespace gpupool::web

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "server/api_answer.h"
+#include "net/json_answer.h"
 
 namespace gpupool::web {
 namespace {
@@ -28,10 +28,10 @@ std::string_view without_port(std::string_view host) {
 std::optional<net::ServerResponse> refused(const net::ServerRequest& request,
                                            const std::vector<std::string>& hosts) {
   if (std::ranges::find(hosts, lower(without_port(request.header("Host")))) == hosts.end())
-    return error_answer(421, "this name is not served here");
+    return net::error_answer(421, "this name is not served here");
   const std::string_view site = request.header("Sec-Fetch-Site");
   if (!site.empty() && site != "none" && site != "same-origin" && request.path.starts_with("/api/"))
-    return error_answer(403, "another site may not ask this server");
+    return net::error_answer(403, "another site may not ask this server");
   return std::nullopt;
 }
 

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/token_visitors.h"
 
-#include <openssl/sha.h>
-
-#include <algorithm>
-#include <array>
 #include <utility>
 
+#include "base/hmac_sha256.h"
 #include "kube/config/file_token.h"
+#include "net/bearer_token.h"
 
 namespace gpupool::web {
 namespace {
-
-constexpr std::string_view kBearer = "Bearer ";
-constexpr std::size_t kLongestToken = 16384;
 
 // A client and its token, which it refers to.
 struct TokenClient {
@@ -23,31 +18,21 @@ struct TokenClient {
   kube::Client client;
 };
 
-// The characters of a token (RFC 6750, 2.1).
-bool is_token(std::string_view text) {
-  return !text.empty() && text.size() <= kLongestToken && std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-._~+/=").find(c) != std::string_view::npos;
-  });
-}
-
 std::string hash_of(std::string_view token) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), digest.data());
-  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+  const auto digest = base::sha256(token);
+  return {digest.begin(), digest.end()};
 }
 
 }  // namespace
 
 base::Result<Visitor> TokenVisitors::of(const net::ServerRequest& request) {
-  const std::string_view header = request.header("Authorization");
-  if (!header.starts_with(kBearer) || !is_token(header.substr(kBearer.size()))) {
+  const auto token = net::bearer_token(request.header("Authorization"));
+  if (!token) {
     return tl::unexpected<base::Error>(
         {base::ErrorCode::kUnauthorized, "sign in with a token of the cluster", 401});
   }
-  const std::string token(header.substr(kBearer.size()));
-  const auto owner = std::make_shared<TokenClient>(token, api_, clock_, metrics_);
-  return Visitor{{owner, &owner->client}, hash_of(token)};
+  const auto owner = std::make_shared<TokenClient>(*token, api_, clock_, metrics_);
+  return Visitor{{owner, &owner->client}, hash_of(*token)};
 }
 
 }  // namespace gpupool::web

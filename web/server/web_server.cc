@@ -7,8 +7,8 @@
 
 #include "assets/assets.h"
 #include "base/mutex.h"
+#include "net/json_answer.h"
 #include "server/access.h"
-#include "server/api_answer.h"
 #include "server/guard.h"
 #include "server/job_action.h"
 #include "server/rate_limit.h"
@@ -23,9 +23,10 @@ constexpr int kTabsOfVisitor = 20;
 constexpr int kOtherConnections = 200;  // for requests that are answered at once
 
 net::ServerResponse asset_answer(const net::ServerRequest& request) {
-  if (request.method != "GET" && request.method != "HEAD") return error_answer(405, "only GET is served");
+  if (request.method != "GET" && request.method != "HEAD")
+    return net::error_answer(405, "only GET is served");
   const Asset* const asset = find_asset(request.path);
-  if (!asset) return error_answer(404, "there is no such file");
+  if (!asset) return net::error_answer(404, "there is no such file");
   std::vector<net::Header> headers = {{"ETag", asset->etag}, {"Cache-Control", "no-cache"}};
   if (request.header("If-None-Match") == asset->etag) return {.status = 304, .headers = std::move(headers)};
   headers.push_back({"Content-Encoding", "gzip"});
@@ -72,7 +73,7 @@ net::ServerResponse WebServer::Impl::answer(const net::ServerRequest& request) {
   if (auto no = refused(request, options.hosts)) {
     response = std::move(*no);
   } else if (request.path.starts_with("/api/") && !rate.allows(request.peer)) {
-    response = error_answer(429, "too many requests; wait a second");
+    response = net::error_answer(429, "too many requests; wait a second");
   } else {
     response = request.path.starts_with("/api/") ? api_answer(request) : asset_answer(request);
   }
@@ -82,7 +83,7 @@ net::ServerResponse WebServer::Impl::answer(const net::ServerRequest& request) {
 
 net::ServerResponse WebServer::Impl::unknown_visitor(const std::string& why) const {
   const nlohmann::json body = {{"error", why}, {"mode", visitors.mode()}};
-  net::ServerResponse response = json_answer(body.dump());
+  net::ServerResponse response = net::json_answer(body.dump());
   response.status = 401;
   return response;
 }
@@ -94,34 +95,34 @@ net::ServerResponse WebServer::Impl::api_answer(const net::ServerRequest& reques
   if (request.path == "/api/session" && !posted) {
     auto session =
         session_json(*visitor->client, {visitors.mode(), options.ns, options.version}, stop.get_token());
-    if (session) return json_answer(std::move(*session));
+    if (session) return net::json_answer(std::move(*session));
     if (session.error().code == base::ErrorCode::kUnauthorized)
       return unknown_visitor("the cluster does not know these credentials, or they have expired");
-    return error_answer(session.error());
+    return net::error_answer(session.error());
   }
-  if (!posted) return error_answer(404, "there is nothing here");
+  if (!posted) return net::error_answer(404, "there is nothing here");
   if (request.path == "/api/stream") return stream_answer(request, std::move(*visitor));
   if (request.path == "/api/access") {
     const auto questions = read_questions(request.body);
-    if (!questions) return error_answer(questions.error());
+    if (!questions) return net::error_answer(questions.error());
     nlohmann::json answers = nlohmann::json::array();
     for (const Question& question : *questions) {
       const auto yes = may(*visitor->client, question, stop.get_token());
-      if (!yes) return error_answer(yes.error());
+      if (!yes) return net::error_answer(yes.error());
       answers.push_back(*yes);
     }
-    return json_answer(answers.dump());
+    return net::json_answer(answers.dump());
   }
   const auto action = read_action(request.path);
-  if (!action) return error_answer(404, "there is nothing here");
+  if (!action) return net::error_answer(404, "there is nothing here");
   const auto done = carry_out(*visitor->client, *action, request.body, stop.get_token());
-  return done ? json_answer("{}") : error_answer(done.error());
+  return done ? net::json_answer("{}") : net::error_answer(done.error());
 }
 
 net::ServerResponse WebServer::Impl::stream_answer(const net::ServerRequest& request, Visitor visitor) {
   auto topics = read_topics(request.body);
-  if (!topics) return error_answer(topics.error());
-  if (!enter(visitor.id)) return error_answer(429, "too many tabs are open; close some");
+  if (!topics) return net::error_answer(topics.error());
+  if (!enter(visitor.id)) return net::error_answer(429, "too many tabs are open; close some");
   const auto place = std::make_shared<Place>(*this, visitor.id);
   const auto tab = std::make_shared<Tab>(std::move(visitor.client), std::move(*topics), clock);
   return {.content_type = "application/x-ndjson",
