@@ -16,7 +16,7 @@ deps: ## install the Debian packages of deps/packages.txt (as root)
 
 build: deps ## build the programs: operator, device plugin, launcher, preflight and command line, in build/bin, and the limiter
 	@cmake --preset release
-	@cmake --build --preset release --target gpupool_vgpu gpupool_vgpu_alias gpupool_vgpu_nvml gpupool-operator gpupool-device-plugin gpupool-launch gpupool-preflight gpupool-carry gpupool-web kubectl-gpupool
+	@cmake --build --preset release --target gpupool_vgpu gpupool_vgpu_alias gpupool_vgpu_nvml gpupool-operator gpupool-device-plugin gpupool-launch gpupool-preflight gpupool-carry gpupool-web gpupool-keeper kubectl-gpupool
 
 images: build ## make the container images, as archives in build/images
 	@deploy/images/build

@@ -202,7 +202,8 @@ std::string LogPush::hello() const {
   add_member(json, "namespace", target_.ns);
   add_member(json, "job", target_.job);
   add_member(json, "uid", target_.uid);
-  add_member(json, "attempt", target_.number);
+  add_member(json, "lease", target_.lease);
+  add_member(json, "attempt", target_.attempt);
   add_member(json, "rank", target_.rank);
   add_member(json, "ranks", target_.ranks);
   add_member(json, "key", target_.key);

@@ -25,8 +25,9 @@ struct PushTarget {
   std::string key;         // id of the key that the token was made with
   std::string token;       // 64 hex digits
   std::string ns;
-  std::string uid;  // of the job
-  std::int64_t number = 0;
+  std::string uid;         // of the job
+  std::int64_t lease = 0;  // n of the lease's id
+  int attempt = 0;         // for people
   std::string pool;
   std::string job;
   int rank = 0;

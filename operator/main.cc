@@ -14,6 +14,7 @@
 #include "controllers/sweep/controller.h"
 #include "controllers/sweeper/node_sweeper_controller.h"
 #include "controllers/sweeper/pod_sweeper_controller.h"
+#include "keeper_finder.h"
 #include "kube/config/rest_config.h"
 #include "leadership.h"
 #include "net/budget_transport.h"
@@ -67,7 +68,8 @@ class Operator {
         manager_(clock_, log),
         setup_{client_, caches_, events_, manager_, clock_, metrics_, log_},
         pool_queue_(caches_, clock_),
-        jobs_(setup_, pool_queue_, {options.threads, {options.launcher_image, options.carry_image}}),
+        keeper_(make_keeper_finder()),
+        jobs_(setup_, pool_queue_, {options.threads, worker_settings()}),
         pools_(setup_, pool_queue_, [this] { return jobs_.history(); }),
         sweeps_(setup_, ask_over_tcp()),
         node_sweeper_(setup_),
@@ -95,6 +97,18 @@ class Operator {
   }
 
  private:
+  std::unique_ptr<KeeperFinder> make_keeper_finder() {
+    if (options_.keeper_address.empty()) return nullptr;
+    return std::make_unique<KeeperFinder>(options_.keeper_address, options_.keeper_keys, clock_, metrics_,
+                                          log_);
+  }
+
+  controllers::WorkerSettings worker_settings() const {
+    controllers::WorkerSettings settings{{options_.launcher_image, options_.carry_image}};
+    if (keeper_) settings.keeper = [&finder = *keeper_] { return finder.access(); };
+    return settings;
+  }
+
   // Once, because the fields change only with an upgrade of the API server.
   void read_template_fields(std::stop_token stop) {
     auto fields = controllers::read_template_fields(client_, std::move(stop));
@@ -127,7 +141,8 @@ class Operator {
   runtime::EventRecorder events_;
   runtime::Manager manager_;
   controllers::Setup setup_;
-  controllers::PoolQueue pool_queue_;  // before the controllers: it must record changes before they react
+  controllers::PoolQueue pool_queue_;     // before the controllers: it must record changes before they react
+  std::unique_ptr<KeeperFinder> keeper_;  // null: there is no keeper
   controllers::GpuJobController jobs_;
   controllers::GpuPoolController pools_;
   controllers::GpuSweepController sweeps_;

@@ -72,6 +72,12 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   app.add_option("--carry-image", options.carry_image,
                  "Image that holds gpupool-carry, for workers of jobs with a source or results")
       ->capture_default_str();
+  auto* keeper = app.add_option("--keeper-address", options.keeper_address,
+                                "HOST:PORT of gpupool-keeper, to which new workers send what they print");
+  auto* keys = app.add_option("--keeper-keys-directory", options.keeper_keys,
+                              "Holds the keys of which workers' tokens for the keeper are made");
+  keeper->needs(keys);
+  keys->needs(keeper);
   app.add_option("--log-level", log_level, "debug, info, warning or error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
       ->capture_default_str();

@@ -24,6 +24,8 @@ struct Options {
   std::string metrics_bind_address = ":8080";
   std::string launcher_image = "gpupool.dev/launcher:dev";
   std::string carry_image = "gpupool.dev/carry:dev";
+  std::string keeper_address;  // HOST:PORT; empty: no keeper
+  std::string keeper_keys;     // folder
   base::LogLevel log_level = base::LogLevel::kInfo;
   int threads = 4;  // reconcile threads of GpuJob (--workers)
   double qps = 0;

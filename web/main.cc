@@ -33,14 +33,29 @@ base::Result<std::string> api_server_url(const Options& options) {
   return "https://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + port;
 }
 
+// A server by TLS with a certificate authority of its own; the file is read again when it changes.
+base::Result<net::Endpoint> endpoint(std::string url, const char* flag, const std::string& ca) {
+  const auto files = std::make_shared<kube::TlsFiles>(kube::KubeData{flag, {}, ca}, kube::KubeData{},
+                                                      kube::KubeData{}, net::TlsMaterial{});
+  if (const auto material = files->material(); !material)
+    return tl::unexpected<base::Error>(material.error());
+  return net::Endpoint{.url = std::move(url), .tls = [files] { return files->material(); }};
+}
+
 base::Result<net::Endpoint> api_endpoint(const Options& options) {
   auto url = api_server_url(options);
   if (!url) return tl::unexpected<base::Error>(url.error());
-  const auto files = std::make_shared<kube::TlsFiles>(kube::KubeData{"--api-ca", {}, options.api_ca},
-                                                      kube::KubeData{}, kube::KubeData{}, net::TlsMaterial{});
-  if (const auto material = files->material(); !material)
-    return tl::unexpected<base::Error>(material.error());
-  return net::Endpoint{.url = std::move(*url), .tls = [files] { return files->material(); }};
+  return endpoint(std::move(*url), "--api-ca", options.api_ca);
+}
+
+// Null: there is none.
+base::Result<std::unique_ptr<net::CurlTransport>> keeper_transport(const Options& options) {
+  if (options.keeper.empty()) return nullptr;
+  if (!options.keeper.starts_with("https://"))
+    return base::fail(base::ErrorCode::kInvalidArgument, "--keeper: visitors' tokens are sent by https only");
+  auto keeper = endpoint(options.keeper, "--keeper-ca", options.keeper_ca);
+  if (!keeper) return tl::unexpected<base::Error>(keeper.error());
+  return std::make_unique<net::CurlTransport>(std::move(*keeper), "gpupool-web/" GPUPOOL_VERSION);
 }
 
 web::WebOptions web_options(const Options& options, std::string tls_pem) {
@@ -59,11 +74,13 @@ web::WebOptions web_options(const Options& options, std::string tls_pem) {
 base::Result<void> serve(const Options& options, const base::Log& log, const std::stop_token& stop) {
   base::SystemClock clock;
   base::Metrics metrics;
-  auto endpoint = api_endpoint(options);
-  if (!endpoint) return tl::unexpected<base::Error>(endpoint.error());
+  auto server_of_api = api_endpoint(options);
+  if (!server_of_api) return tl::unexpected<base::Error>(server_of_api.error());
   const net::CurlGlobal curl;
-  net::CurlTransport api(std::move(*endpoint), "gpupool-web/" GPUPOOL_VERSION);
-  web::TokenVisitors visitors(options.mode, api, clock, metrics);
+  net::CurlTransport api(std::move(*server_of_api), "gpupool-web/" GPUPOOL_VERSION);
+  const auto keeper = keeper_transport(options);
+  if (!keeper) return tl::unexpected<base::Error>(keeper.error());
+  web::TokenVisitors visitors(options.mode, api, keeper->get(), clock, metrics);
   const auto health = net::HttpServer::start(
       options.health_bind_address,
       {{"/healthz", [](const net::ServerRequest&) { return net::ServerResponse{.body = "ok\n"}; }},

@@ -28,6 +28,13 @@ std::variant<Options, int> read_options(int argc, char** argv) {
                  "URL of the API server; default: that of the pod's cluster");
   app.add_option("--api-ca", options.api_ca, "File with the certificate authority of the API server")
       ->capture_default_str();
+  auto* keeper =
+      app.add_option("--keeper", options.keeper,
+                     "URL of gpupool-keeper, for logs whose pods are gone; visitors' tokens are passed on");
+  auto* keeper_ca =
+      app.add_option("--keeper-ca", options.keeper_ca, "File with its certificate, or of who signed it");
+  keeper->needs(keeper_ca);
+  keeper_ca->needs(keeper);
   app.add_option("--host", options.hosts,
                  "A name under which the page is reached; may be given several times")
       ->required();

@@ -13,6 +13,8 @@ struct Options {
   std::string tls_directory = "/etc/gpupool/tls";
   std::string api_server;  // empty: that of the pod's environment
   std::string api_ca = "/etc/gpupool/api/ca.crt";
+  std::string keeper;     // URL; empty: there is none
+  std::string keeper_ca;  // file
   std::vector<std::string> hosts;
   std::string mode = "token";
   std::string ns = "default";

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "command/proxy_token.h"
 #include "kube/config/environment.h"
 #include "kube/config/rest_config.h"
 #include "net/budget_transport.h"
@@ -56,7 +57,8 @@ struct Session::Impl {
                   return limit && limit->count() > 0 ? limit : std::nullopt;
                 }),
         dated(std::in_place, *limited, clock),
-        client(*dated, tokens.get(), clock, metrics, client_options(flags, config)) {
+        with_token(std::in_place, *dated, tokens.get()),
+        client(*with_token, tokens.get(), clock, metrics, client_options(flags, config)) {
     if (ns.empty()) ns = "default";
   }
 
@@ -68,6 +70,7 @@ struct Session::Impl {
   std::unique_ptr<net::CurlTransport> curl;
   std::optional<net::BudgetTransport> limited;
   std::optional<net::DatedTransport> dated;
+  std::optional<ProxyTokenTransport> with_token;
   kube::Client client;
 };
 

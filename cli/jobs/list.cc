@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "command/keep_trying.h"
+#include "command/keeper.h"
 #include "jobs/commands.h"
+#include "jobs/list_finished.h"
 #include "jobs/list_watch.h"
 #include "objects/job_row.h"
 #include "objects/output.h"
@@ -33,11 +35,13 @@ class List final : public command::Command {
             .text =
                 "Jobs of one namespace, or of all with -A, in order of their names. With --watch a line for "
                 "each change\n"
-                "follows, until Ctrl-C.",
+                "follows, until Ctrl-C. With --finished, attempts whose logs the keeper of logs has; "
+                "`kubectl gpupool logs JOB --uid UID` shows them.",
             .example =
                 "  kubectl gpupool list\n"
                 "  kubectl gpupool list -A --phase queued,running\n"
                 "  kubectl gpupool list --watch\n"
+                "  kubectl gpupool list --finished\n"
                 "  kubectl gpupool list -l team=vision -o json"};
   }
 
@@ -48,6 +52,9 @@ class List final : public command::Command {
     flags.text("--phase", phases_, "PHASE[,PHASE...]", "Only jobs in these phases, such as queued,running");
     flags.text("--pool", pool_, "POOL", "Only jobs of this pool", command::Offer::kPools);
     flags.yes("-w,--watch", watch_, "Go on with a line for each change, until Ctrl-C");
+    flags.yes("--finished", finished_,
+              "Attempts that have ended, also of jobs that were deleted, from the keeper of logs");
+    command::add_keeper_flag(flags, keeper_);
     objects::add_output_flag(flags, output_, {"json", "yaml", "wide", "name"});
   }
 
@@ -56,6 +63,14 @@ class List final : public command::Command {
     if (!phases) return tl::unexpected<base::Error>(phases.error());
     if (watch_ && !output_.empty() && output_ != "wide")
       return base::fail(base::ErrorCode::kInvalidArgument, "--watch cannot be used with -o " + output_);
+    if (finished_) {
+      if (watch_ || all_namespaces_ || !selector_.empty() || !phases_.empty())
+        return base::fail(
+            base::ErrorCode::kInvalidArgument,
+            "--finished goes with --pool and -o alone: the keeper knows no labels and phases, and is "
+            "asked for one namespace");
+      return list_finished({pool_, output_, keeper_}, context);
+    }
     const auto session = context.session();
     if (!session) return tl::unexpected<base::Error>(session.error());
     const std::string ns = all_namespaces_ ? "" : (*session)->ns();
@@ -146,6 +161,8 @@ class List final : public command::Command {
   std::string pool_;
   std::string output_;
   bool watch_ = false;
+  bool finished_ = false;
+  std::string keeper_;
 };
 
 }  // namespace

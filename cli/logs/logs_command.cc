@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "command/keeper.h"
 #include "logs/show_logs.h"
 
 namespace gpupool::logs {
@@ -25,7 +26,12 @@ class Logs final : public command::Command {
             "are in the order of their times. Where lines may be missing, a note on the standard error "
             "output says so: a node keeps the newest part of a log only (10 MiB, by default). Control "
             "characters of the workers are dropped, a progress bar keeps its last state, and a line is cut "
-            "after 64 KiB.",
+            "after 64 KiB.\n\n"
+            "Logs end with their pods, unless the cluster has a keeper of logs: then those of earlier "
+            "attempts and "
+            "of jobs that were deleted come from there. --uid names one of several jobs that had the same "
+            "name; "
+            "`kubectl gpupool list --finished` shows them.",
         .example =
             "kubectl gpupool logs resnet\n"
             "kubectl gpupool logs -f resnet --all\n"
@@ -41,7 +47,9 @@ class Logs final : public command::Command {
     flags.number("--attempt", options_.attempt, "N", "Only this attempt; attempts count from 0", 0,
                  kMostLines);
     flags.yes("--all-attempts", options_.all_attempts,
-              "All attempts whose pods are still there, oldest first");
+              "All attempts whose logs are still there, oldest first");
+    flags.text("--uid", options_.uid, "UID", "The job that had this UID; its log comes from the keeper");
+    add_keeper_flag(flags, options_.keeper);
     flags.duration("--since", options_.since, "Only lines of the last so much time");
     flags.number("--tail", options_.tail, "LINES", "At first, only the last so many lines of each rank", 0,
                  kMostLines);

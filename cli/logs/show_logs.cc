@@ -3,15 +3,20 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
 #include "command/exit_code.h"
+#include "command/keeper.h"
 #include "jobs/outcome.h"
 #include "objects/job.h"
 #include "screen/plain_text.h"
 #include "worker_logs/job_watch.h"
+#include "worker_logs/kept_choice.h"
 #include "worker_logs/log_follower.h"
+#include "worker_logs/show_kept.h"
 
 namespace gpupool::logs {
 namespace {
@@ -39,10 +44,10 @@ base::Result<void> check(const ShowOptions& options) {
   return refuse(options.exit && !options.follow, "--exit needs --follow");
 }
 
-base::Result<FollowOptions> follow_options(const ShowOptions& options, const api::GpuJob& job,
+// workers: of the job, or of the attempt.
+base::Result<FollowOptions> follow_options(const ShowOptions& options, std::int64_t workers,
                                            base::Clock& clock) {
   FollowOptions follow{.follow = options.follow, .raw = options.raw, .tail_lines = options.tail};
-  const auto workers = api::worker_count(job.spec);
   if (options.all) {
     follow.wanted.ranks.resize(static_cast<std::size_t>(workers));
     std::iota(follow.wanted.ranks.begin(), follow.wanted.ranks.end(), 0);
@@ -58,13 +63,15 @@ base::Result<FollowOptions> follow_options(const ShowOptions& options, const api
   return follow;
 }
 
-TextStyle style(const ShowOptions& options, const api::GpuJob& job, std::size_t ranks, bool colours) {
-  const auto workers = api::worker_count(job.spec);
-  return {.ranks = workers > 1 && ranks != 1,
-          .rank_width = static_cast<int>(std::to_string(workers - 1).size()),
-          .timestamps = options.timestamps,
-          .colours = !options.raw && colours,
-          .raw = options.raw};
+ScreenWriter screen_for(const ShowOptions& options, std::int64_t workers, std::size_t ranks,
+                        std::optional<LineFilter> filter, command::Context& context) {
+  const TextStyle style{.ranks = workers > 1 && ranks != 1,
+                        .rank_width = static_cast<int>(std::to_string(workers - 1).size()),
+                        .timestamps = options.timestamps,
+                        .colours = !options.raw && context.terminal.colour,
+                        .raw = options.raw};
+  return {context.out, context.err, style, std::move(filter),
+          !options.raw && (options.follow || options.all_attempts || !options.uid.empty())};
 }
 
 base::Result<FollowEnd> follow(command::Session& session, Picture picture, FollowOptions options,
@@ -111,6 +118,83 @@ base::Result<int> exit_code_of(const FollowEnd& end, const ShowOptions& options,
   return end.complete ? exit_code::kGood : exit_code::kError;
 }
 
+// Of a job that is not there any more: all comes from the keeper.
+base::Result<int> show_gone(const ShowOptions& options, const std::string& job,
+                            std::optional<LineFilter> filter, command::Context& context) {
+  const auto session = context.session();
+  if (!session) return tl::unexpected<base::Error>(session.error());
+  const std::string& ns = (*session)->ns();
+  const std::string missing =
+      "there is no GpuJob " + job + (options.uid.empty() ? "" : " with this UID") + " in namespace " + ns;
+  const auto keeper = command::find_keeper(options.keeper, context);
+  if (!keeper) return tl::unexpected<base::Error>(keeper.error());
+  auto kept = keeper->attempts(ns, job, options.uid, context.stop);
+  if (!kept) return tl::unexpected<base::Error>(command::keeper_problem(kept.error(), missing));
+  // Several jobs may have had the name; the newest one counts.
+  if (!kept->empty())
+    std::erase_if(*kept, [uid = kept->front().uid](const auto& one) { return one.uid != uid; });
+  Wanted wanted{.attempt = options.attempt, .all_attempts = options.all_attempts};
+  const auto chosen = choose_kept(*kept, {}, wanted);
+  if (chosen.empty())
+    return base::fail(base::ErrorCode::kNotFound, missing + ", and the keeper of logs has nothing of it" +
+                                                      (options.attempt ? " and this attempt" : ""));
+  std::int64_t workers = 1;
+  for (const KeptAttempt& attempt : chosen) workers = std::max(workers, attempt.ranks);
+  const auto shown_as = follow_options(options, workers, (*session)->clock());
+  if (!shown_as) return tl::unexpected<base::Error>(shown_as.error());
+  ScreenWriter screen =
+      screen_for(options, workers, shown_as->wanted.ranks.size(), std::move(filter), context);
+  if (!options.raw) screen.problem(missing + "; these lines are from the keeper of logs");
+  bool complete = true;
+  for (const KeptAttempt& attempt : chosen) {
+    const auto shown = show_kept(*keeper, ns, attempt, *shown_as, screen, (*session)->clock(), context.stop);
+    if (!shown) return tl::unexpected<base::Error>(shown.error());
+    complete = complete && *shown;
+  }
+  return complete ? command::exit_code::kGood : command::exit_code::kError;
+}
+
+enum class Earlier {
+  kNothing,  // all that is wanted is at the pods
+  kPart,     // some could not be shown
+  kSome,     // what has no pods was shown
+  kAll,      // and nothing else is wanted
+};
+
+// Shows what is wanted of a job and has no pods.
+base::Result<Earlier> show_earlier(const ShowOptions& options, const api::GpuJob& job,
+                                   const std::map<std::int64_t, Attempt>& attempts,
+                                   const FollowOptions& shown_as, ScreenWriter& screen,
+                                   command::Context& context) {
+  const auto session = context.session();
+  if (!session) return tl::unexpected<base::Error>(session.error());
+  const auto& metadata = job.metadata;
+  const auto keeper = command::find_keeper(options.keeper, context);
+  if (!keeper) return tl::unexpected<base::Error>(keeper.error());
+  const auto kept = keeper->attempts(metadata.ns, "", metadata.uid, context.stop);
+  if (!kept) {
+    const base::Error problem = command::keeper_problem(
+        kept.error(), options.attempt
+                          ? "the pods of attempt " + std::to_string(*options.attempt) + " are gone"
+                          : "pods of the job are gone");
+    if (options.attempt) return tl::unexpected<base::Error>(problem);
+    screen.problem(problem.message);
+    return Earlier::kPart;
+  }
+  const auto chosen = choose_kept(*kept, attempts, shown_as.wanted);
+  if (chosen.empty()) return Earlier::kNothing;
+  bool complete = true;
+  for (const KeptAttempt& attempt : chosen) {
+    const auto shown =
+        show_kept(*keeper, metadata.ns, attempt, shown_as, screen, (*session)->clock(), context.stop);
+    if (!shown) return tl::unexpected<base::Error>(shown.error());
+    complete = complete && *shown;
+  }
+  if (!complete) return Earlier::kPart;
+  const bool more = !attempts.empty() && !options.attempt;
+  return more || (options.follow && !job.finished()) ? Earlier::kSome : Earlier::kAll;
+}
+
 }  // namespace
 
 base::Result<int> show_logs(const ShowOptions& options, command::Context& context) {
@@ -125,18 +209,31 @@ base::Result<int> show_logs(const ShowOptions& options, command::Context& contex
   if (!name) return tl::unexpected<base::Error>(name.error());
   const auto session = context.session();
   if (!session) return tl::unexpected<base::Error>(session.error());
-  auto picture = take_picture((*session)->client(), {(*session)->ns(), *name}, context.stop);
-  if (!picture) return tl::unexpected<base::Error>(picture.error());
-  auto follow_as = follow_options(options, picture->job, (*session)->clock());
+  auto picture = options.uid.empty()
+                     ? take_picture((*session)->client(), {(*session)->ns(), *name}, context.stop)
+                     : base::fail(base::ErrorCode::kNotFound, "another job is asked for");
+  const bool gone = !picture && picture.error().code == base::ErrorCode::kNotFound;
+  if (!picture && !gone) return tl::unexpected<base::Error>(picture.error());
+  if (gone) return show_gone(options, *name, std::move(filter), context);
+
+  const auto workers = api::worker_count(picture->job.spec);
+  auto follow_as = follow_options(options, workers, (*session)->clock());
   if (!follow_as) return tl::unexpected<base::Error>(follow_as.error());
   if (follow_as->wanted.max_streams > kMaxStreams) allow_many_files();
-
-  ScreenWriter screen(context.out, context.err,
-                      style(options, picture->job, follow_as->wanted.ranks.size(), context.terminal.colour),
-                      std::move(filter), !options.raw && (options.follow || options.all_attempts));
+  ScreenWriter screen =
+      screen_for(options, workers, follow_as->wanted.ranks.size(), std::move(filter), context);
+  const auto attempts = attempts_of(*picture);
+  bool complete = true;
+  if (needs_keeper(picture->job, attempts, follow_as->wanted)) {
+    const auto shown = show_earlier(options, picture->job, attempts, *follow_as, screen, context);
+    if (!shown) return tl::unexpected<base::Error>(shown.error());
+    if (*shown == Earlier::kAll) return command::exit_code::kGood;
+    complete = *shown != Earlier::kPart;
+  }
   const auto end = follow(**session, std::move(*picture), std::move(*follow_as), screen, context.stop);
   if (!end) return tl::unexpected<base::Error>(end.error());
-  return exit_code_of(*end, options, *name, context);
+  const auto code = exit_code_of(*end, options, *name, context);
+  return code && *code == command::exit_code::kGood && !complete ? command::exit_code::kError : code;
 }
 
 }  // namespace gpupool::logs

@@ -15,7 +15,9 @@ inline constexpr std::int64_t kMaxStreams = 200;  // if nothing else is asked fo
 
 // What a person asks for; docs/cli.md, section Logs.
 struct ShowOptions {
-  std::string job;  // name
+  std::string job;          // name
+  std::string uid = {};     // of the job; empty: the one that has the name, or had it last
+  std::string keeper = {};  // NAMESPACE/SERVICE; empty: that of the chart
   bool follow = false;
   std::string ranks = {};  // as 0,3-7; empty: rank 0 and those that have failed
   bool all = false;

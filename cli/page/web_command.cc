@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "command/keeper.h"
 #include "server/visitor_key.h"
 #include "server/web_server.h"
 
@@ -30,6 +31,7 @@ class Web final : public command::Command {
 
   void add_flags(command::Flags& flags) override {
     flags.number("--port", port_, "PORT", "Port on 127.0.0.1 (default: a free one)", 1, 65535);
+    command::add_keeper_flag(flags, keeper_);
   }
 
   base::Result<int> run(command::Context& context) override {
@@ -37,7 +39,10 @@ class Web final : public command::Command {
     if (!session) return tl::unexpected<base::Error>(session.error());
     auto key = web::new_visitor_key();
     if (!key) return tl::unexpected<base::Error>(key.error());
-    web::KeyVisitors visitors(*key, (*session)->client());
+    const auto kept = command::find_keeper(keeper_, context);
+    if (!kept && !keeper_.empty()) return tl::unexpected<base::Error>(kept.error());
+    web::KeyVisitors visitors(*key, (*session)->client(),
+                              kept ? std::make_shared<const logs::KeptLogs>(*kept) : nullptr);
     const auto server = web::WebServer::start({.bind = "127.0.0.1:" + std::to_string(port_.value_or(0)),
                                                .hosts = {"127.0.0.1", "localhost"},
                                                .ns = (*session)->ns(),
@@ -54,6 +59,7 @@ class Web final : public command::Command {
  private:
   std::string version_;
   std::optional<std::int64_t> port_;
+  std::string keeper_;
 };
 
 }  // namespace

@@ -34,15 +34,16 @@ base::Result<Hello> read_hello(std::string_view text) {
   Hello hello;
   hello.attempt.id.ns = text_in(object, "namespace");
   hello.attempt.id.uid = text_in(object, "uid");
-  hello.attempt.id.number = number_in(object, "attempt").value_or(-1);
+  hello.attempt.id.lease = number_in(object, "lease").value_or(-1);
+  hello.attempt.attempt = number_in(object, "attempt").value_or(0);
   hello.attempt.job = text_in(object, "job");
   hello.attempt.pool = text_in(object, "pool");
   hello.attempt.ranks = number_in(object, "ranks").value_or(1);
   hello.rank = number_in(object, "rank").value_or(0);
   hello.key = text_in(object, "key");
   const AttemptId& id = hello.attempt.id;
-  if (!is_folder_name(id.ns) || !is_folder_name(id.uid) || id.number < 0)
-    return bad("the hello has no namespace, uid and attempt");
+  if (!is_folder_name(id.ns) || !is_folder_name(id.uid) || id.lease < 0)
+    return bad("the hello has no namespace, uid and lease");
   if (!is_folder_name(hello.attempt.job)) return bad("the hello has no name of a job");
   if (!hello.attempt.pool.empty() && !is_folder_name(hello.attempt.pool))
     return bad("the hello's pool is no name");

@@ -12,7 +12,7 @@ namespace gpupool::keeper {
 
 inline constexpr std::int64_t kMaxRanks = 10'000;
 
-// Who a launcher says that it is. Only namespace, UID and number are proved by its token; the rest is text of
+// Who a launcher says that it is. Only namespace, UID and lease are proved by its token; the rest is text of
 // the tenant.
 struct Hello {
   AttemptInfo attempt;

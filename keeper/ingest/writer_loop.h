@@ -33,6 +33,7 @@ class WriterLoop {
 
  private:
   using Message = api::log_push::Message;
+  static constexpr std::chrono::milliseconds kTick{100};
 
   void accept_writers();
   void on_event(Writer& writer, std::uint32_t events);

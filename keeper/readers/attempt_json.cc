@@ -13,10 +13,15 @@ std::string attempts_json(const std::vector<AttemptInfo>& attempts, const Limits
                           base::WallTime now) {
   json list = json::array();
   for (const AttemptInfo& attempt : attempts) {
-    json one = {{"job", attempt.job},           {"uid", attempt.id.uid},
-                {"attempt", attempt.id.number}, {"pool", attempt.pool},
-                {"ranks", attempt.ranks},       {"begin", base::to_rfc3339(attempt.begin)},
-                {"bytes", attempt.bytes},       {"lost", attempt.lost}};
+    json one = {{"job", attempt.job},
+                {"uid", attempt.id.uid},
+                {"lease", attempt.id.lease},
+                {"attempt", attempt.attempt},
+                {"pool", attempt.pool},
+                {"ranks", attempt.ranks},
+                {"begin", base::to_rfc3339(attempt.begin)},
+                {"bytes", attempt.bytes},
+                {"lost", attempt.lost}};
     if (const auto end = end_of(attempt, limits, now)) {
       one["end"] = base::to_rfc3339(*end);
       const bool all = attempt.ended_ranks >= attempt.ranks;

@@ -81,13 +81,13 @@ net::ServerResponse ReaderApi::answer(const net::ServerRequest& request) {
   if (parts.size() < 4 || parts[0] != "v1" || parts[1] != "namespaces" || !is_folder_name(parts[2]))
     return nothing_here();
   if (parts.size() == 4 && parts[3] == "attempts") return list_answer(*token, parts[2], request.query);
-  if (parts.size() != 10 || parts[3] != "jobs" || parts[5] != "attempts" || parts[7] != "ranks" ||
+  if (parts.size() != 10 || parts[3] != "jobs" || parts[5] != "leases" || parts[7] != "ranks" ||
       parts[9] != "log")
     return nothing_here();
-  const auto number = number_in(parts[6]);
+  const auto lease = number_in(parts[6]);
   const auto rank = number_in(parts[8]);
-  if (!is_folder_name(parts[4]) || !number || !rank) return nothing_here();
-  return log_answer(*token, {{parts[2], parts[4], *number}, *rank}, request.query);
+  if (!is_folder_name(parts[4]) || !lease || !rank) return nothing_here();
+  return log_answer(*token, {{parts[2], parts[4], *lease}, *rank}, request.query);
 }
 
 // attempt: null: any of the namespace.

@@ -16,7 +16,7 @@ namespace gpupool::keeper {
 
 // Answers who wants to read (docs/logs.md, Reading without gpupool's programs):
 //   GET /v1/namespaces/NS/attempts?job=NAME&uid=UID
-//   GET /v1/namespaces/NS/jobs/UID/attempts/N/ranks/R/log?tailLines=&sinceTime=&timestamps=&follow=
+//   GET /v1/namespaces/NS/jobs/UID/leases/N/ranks/R/log?tailLines=&sinceTime=&timestamps=&follow=
 // The token is in X-Gpupool-Token, or else in Authorization: the API server's proxy of services removes the
 // latter. Thread-safe.
 class ReaderApi {

@@ -48,6 +48,7 @@ std::optional<std::int64_t> rank_of(const std::string& file) {
 std::string write_attempt(const AttemptInfo& attempt) {
   const json object = {{"version", 1},
                        {"job", attempt.job},
+                       {"attempt", attempt.attempt},
                        {"pool", attempt.pool},
                        {"ranks", attempt.ranks},
                        {"namespaceUID", attempt.namespace_uid},
@@ -61,6 +62,7 @@ std::optional<AttemptInfo> read_attempt(const std::string& folder, AttemptId id,
   if (!object.is_object()) return std::nullopt;
   AttemptInfo attempt{.id = std::move(id),
                       .job = member<std::string>(object, "job", ""),
+                      .attempt = member<std::int64_t>(object, "attempt", 0),
                       .pool = member<std::string>(object, "pool", ""),
                       .ranks = member<std::int64_t>(object, "ranks", 1),
                       .namespace_uid = member<std::string>(object, "namespaceUID", "")};

@@ -10,7 +10,7 @@ namespace gpupool::keeper {
 
 inline constexpr char kAttemptFile[] = "attempt.json";
 
-// What attempt.json holds: job, pool, ranks, namespace's UID, begin. Pure.
+// What attempt.json holds: job, attempt, pool, ranks, namespace's UID, begin. Pure.
 std::string write_attempt(const AttemptInfo& attempt);
 
 // Reads an attempt's folder: attempt.json and the sizes and ends of its ranks. Nothing if it is none.

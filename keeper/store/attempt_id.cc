@@ -17,6 +17,6 @@ bool is_folder_name(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return is_letter_or_digit(c) || c == '-' || c == '.'; });
 }
 
-std::string folder_of(const AttemptId& id) { return id.ns + "/" + id.uid + "/" + std::to_string(id.number); }
+std::string folder_of(const AttemptId& id) { return id.ns + "/" + id.uid + "/" + std::to_string(id.lease); }
 
 }  // namespace gpupool::keeper

@@ -8,11 +8,12 @@
 
 namespace gpupool::keeper {
 
-// One attempt of a job: what has a lease of its own. number: n of the lease's id, JOBUID.n.
+// One attempt of a job, by its lease: a restart of workers with the same nodes counts as an attempt of its
+// own, with a lease of its own. lease: n of the lease's id, JOBUID.n.
 struct AttemptId {
   std::string ns;
   std::string uid;  // of the GpuJob
-  std::int64_t number = 0;
+  std::int64_t lease = 0;
   auto operator<=>(const AttemptId&) const = default;
 };
 

@@ -228,7 +228,7 @@ std::vector<AttemptInfo> Attempts::list(const std::string& ns, const std::string
     }
   }
   std::ranges::stable_sort(found, [](const AttemptInfo& a, const AttemptInfo& b) {
-    return std::pair(a.begin, a.id.number) > std::pair(b.begin, b.id.number);
+    return std::pair(a.begin, a.id.lease) > std::pair(b.begin, b.id.lease);
   });
   return found;
 }

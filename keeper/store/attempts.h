@@ -34,7 +34,8 @@ struct RankEnd {
 
 struct AttemptInfo {
   AttemptId id = {};
-  std::string job = {};  // name
+  std::string job = {};      // name
+  std::int64_t attempt = 0;  // its number for people, from 0
   std::string pool = {};
   std::int64_t ranks = 1;
   std::string namespace_uid = {};  // empty: not known
@@ -60,7 +61,7 @@ std::optional<base::WallTime> end_of(const AttemptInfo& attempt, const Limits& l
 enum class Room { kEnough, kJobIsFull, kNamespaceIsFull, kStoreIsFull };
 
 // Which attempts the store holds, and how much of the limits they take. It is read from the folders at the
-// start: DATA/NAMESPACE/JOBUID/NUMBER/, with attempt.json and the files of ranks (rank_files.h). Thread-safe.
+// start: DATA/NAMESPACE/JOBUID/LEASE/, with attempt.json and the files of ranks (rank_files.h). Thread-safe.
 class Attempts {
  public:
   // kIo if the folder cannot be read. Attempts that cannot be read are left alone, and do not count.

@@ -97,11 +97,11 @@ inline std::optional<Chunk> take_chunk(std::string_view& rest) {
 }
 
 // What a worker proves that it knows. It is never sent. key: of the operator and the keeper.
-inline base::Sha256Digest attempt_token(std::string_view key, std::string_view job_uid, std::int64_t attempt,
+inline base::Sha256Digest attempt_token(std::string_view key, std::string_view job_uid, std::int64_t lease,
                                         std::string_view ns) {
   std::string text(job_uid);
   text += '|';
-  text += std::to_string(attempt);
+  text += std::to_string(lease);
   text += '|';
   text += ns;
   return base::hmac_sha256(key, text);

@@ -25,7 +25,7 @@ REFUSALS = {"gpupool_enforced_refusals_total"}
 def registered():
     """Every text in the sources that may be a metric's name."""
     names = set()
-    for top in ("lib", "operator", "device-plugin"):
+    for top in ("lib", "operator", "device-plugin", "keeper"):
         for path in glob.glob(os.path.join(ROOT, top, "**", "*.cc"), recursive=True):
             with open(path, encoding="utf-8") as source:
                 names |= set(re.findall(r'"([a-z]+(?:_[a-z]+)+)"', source.read()))

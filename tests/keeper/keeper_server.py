@@ -108,7 +108,7 @@ class KeeperServer:
     def output(self, token: str, ns: str, uid: str, number: int = 0, rank: int = 0, **parameters: Any) -> str:
         """What is stored of a rank, as text. parameters: of the query."""
         query = urllib.parse.urlencode(parameters)
-        status, body = self.ask(f"/v1/namespaces/{ns}/jobs/{uid}/attempts/{number}/ranks/{rank}/log?{query}", token)
+        status, body = self.ask(f"/v1/namespaces/{ns}/jobs/{uid}/leases/{number}/ranks/{rank}/log?{query}", token)
         if status != 200:
             raise AssertionError(f"{status}: {body!r}")
         return body.decode("utf-8", "surrogateescape")

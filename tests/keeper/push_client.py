@@ -45,12 +45,12 @@ class PushClient:
         return got
 
     def hello(self, **members: Any) -> None:
-        self.send(HELLO, json.dumps({"version": 1, "key": "k1", "rank": 0, "ranks": 1, "attempt": 0, "job": "job", "pool": "pool",
+        self.send(HELLO, json.dumps({"version": 1, "key": "k1", "rank": 0, "ranks": 1, "lease": 0, "attempt": 0, "job": "job", "pool": "pool",
                                      **members}).encode())
 
     def enter(self, ns: str, uid: str, token: bytes | None = None, **members: Any) -> tuple[int, bytes]:
         """The answer to a proof: (HAVE, position) or (ERROR, text)."""
-        number = members.setdefault("attempt", 0)
+        number = members.setdefault("lease", 0)
         self.hello(namespace=ns, uid=uid, **members)
         kind, nonce = self.receive()
         if kind != NONCE:

@@ -3,6 +3,7 @@
 
 import subprocess
 import time
+from typing import Any
 
 from tests.keeper.keeper_case import KeeperCase
 from tests.keeper.keeper_server import KeeperServer, attempt_token
@@ -25,7 +26,7 @@ class LimitTest(KeeperCase):
 
     def push(self, uid: str, size: int, ns: str = "", number: int = 0) -> None:
         """An attempt of so many bytes, in frames."""
-        client = self.entered(uid, ns=ns or self.ns, attempt=number)
+        client = self.entered(uid, ns=ns or self.ns, lease=number)
         for at in range(0, size, 32768):
             client.frame(at, chunk(noise(min(32768, size - at), at + 1)))
         self.assertEqual(client.end(), ENDED)
@@ -77,7 +78,7 @@ class DiskTest(KeeperCase):
     def test_a_full_disk_takes_nothing_and_then_goes_on(self) -> None:
         folder = self.folder()
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", folder], check=True)
-        self.addCleanup(subprocess.run, ["umount", "-l", folder], check=True)
+        self.addCleanup(lambda: subprocess.run(["umount", "-l", folder], check=True))
         keeper = KeeperServer(self.kubeconfig, data=folder)
         self.addCleanup(keeper.close)
         with open(f"{folder}/filler", "wb") as filler:
@@ -100,7 +101,7 @@ class DiskTest(KeeperCase):
 
 
 class HostileWriterTest(KeeperCase):
-    def refused(self, **members: object) -> str:
+    def refused(self, **members: Any) -> str:
         """The text of the refusal."""
         client = self.client()
         client.hello(**{"namespace": self.ns, "uid": "u", **members})

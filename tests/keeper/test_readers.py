@@ -18,7 +18,7 @@ class AccessTest(KeeperCase):
     flags = ("--access-cache-seconds=1",)
 
     def log_path(self, ns: str, uid: str) -> str:
-        return f"/v1/namespaces/{ns}/jobs/{uid}/attempts/0/ranks/0/log"
+        return f"/v1/namespaces/{ns}/jobs/{uid}/leases/0/ranks/0/log"
 
     def test_the_api_server_decides(self) -> None:
         theirs = self.make_namespace("theirs")
@@ -103,8 +103,8 @@ class AccessTest(KeeperCase):
 
     def test_other_requests(self) -> None:
         for path in ("/", "/v1", "/v1/namespaces", f"/v1/namespaces/{self.ns}", f"/v1/namespaces/{self.ns}/attempts/..%2f..", "/v1/namespaces/../attempts",
-                     "/v1/namespaces/a%2fb/attempts", f"/v1/namespaces/{self.ns}/jobs/..%2f..%2fx/attempts/0/ranks/0/log",
-                     f"/v1/namespaces/{self.ns}/jobs/u/attempts/-1/ranks/0/log"):
+                     "/v1/namespaces/a%2fb/attempts", f"/v1/namespaces/{self.ns}/jobs/..%2f..%2fx/leases/0/ranks/0/log",
+                     f"/v1/namespaces/{self.ns}/jobs/u/leases/-1/ranks/0/log"):
             self.assertEqual(self.keeper.ask(path, self.token)[0], 404, path)
         self.assertEqual(self.keeper.ask("/v1/namespaces/no-such/attempts", self.token)[0], 403)
         self.assertIn(self.keeper.ask(f"/v1/namespaces/{self.ns}/attempts", self.token, method="POST")[0], (405, 501))
@@ -168,14 +168,14 @@ class ReadingTest(KeeperCase):
     def test_what_is_listed(self) -> None:
         uid, failed = self.uid(), self.uid()
         self.stored(uid, "one\n", job="resnet")
-        client = self.entered(failed, job="bert", ranks=2, attempt=3)
+        client = self.entered(failed, job="bert", ranks=2, lease=4, attempt=3)
         client.frame(0, chunk(b"x\n"))
         client.end("signaled", 137)
         client.close()
         by_name = {attempt["job"]: attempt for attempt in self.keeper.attempts(self.token, self.ns) if attempt["uid"] in (uid, failed)}
         self.assertEqual((by_name["resnet"]["outcome"], by_name["resnet"]["exitCode"], by_name["resnet"]["attempt"]), ("exited", 0, 0))
         self.assertEqual(("end" in by_name["bert"], by_name["bert"]["ranks"], by_name["bert"]["attempt"]), (False, 2, 3))
-        second = self.entered(failed, job="bert", ranks=2, attempt=3, rank=1)
+        second = self.entered(failed, job="bert", ranks=2, lease=4, attempt=3, rank=1)
         second.end()
         (ended,) = self.keeper.attempts(self.token, self.ns, job="bert", uid=failed)
         self.assertEqual((ended["outcome"], ended["exitCode"]), ("signaled", 137))

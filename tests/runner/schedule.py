@@ -16,7 +16,7 @@ SANITIZERS = ("asan", "tsan")
 COMPILE = ("build", "format", "layers", "tidy", "unit")  # leave no processor idle
 # Fault tests, and the benchmarks beside them, use all processors, and their waits have limits: nothing is compiled meanwhile.
 BUSY = "faults"
-BESIDE = ((("crds", "deploy"), ("health",)), (("faults",), ("bench",)), (("preflight", "images"), ("limiter", "page")),
+BESIDE = ((("crds", "deploy"), ("health",)), (("faults",), ("bench",)), (("preflight", "images"), ("limiter", "page", "keeper")),
           (("install",), ("demo", "data")), (SANITIZERS, ("cluster",)))
 
 

@@ -147,6 +147,12 @@ def page(run: Run) -> None:
         _program(run, "page", "tests/page/run", env=run.control_plane.variables())
 
 
+def keeper(run: Run) -> None:
+    """the keeper of logs, with launchers that push and readers that read"""
+    if _build(run, "release", ["all"], count=False):
+        _program(run, "keeper", "tests/keeper/run", env=run.control_plane.variables())
+
+
 def install(run: Run) -> None:
     """the chart on a cluster with nodes: installed, used, upgraded, removed"""
     if _build(run, "release", ["all"], count=False):
@@ -186,7 +192,7 @@ def cluster(run: Run) -> None:
 STEPS: dict[str, Callable[[Run], None]] = {
     "build": release, "format": format_check, "layers": layers, "tidy": tidy, "unit": unit,
     "integration": integration, "crds": crds, "deploy": deploy, "health": health, "operator": operator,
-    "faults": faults, "bench": bench, "e2e": e2e, "preflight": preflight, "limiter": limiter, "page": page, "images": images, "data": data,
+    "faults": faults, "bench": bench, "e2e": e2e, "preflight": preflight, "limiter": limiter, "page": page, "keeper": keeper, "images": images, "data": data,
     "install": install,
     "demo": demo, "asan": asan, "tsan": tsan, "cluster": cluster}
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/token_visitors.h"
 
+#include <optional>
 #include <utility>
 
 #include "base/hmac_sha256.h"
@@ -10,12 +11,18 @@
 namespace gpupool::web {
 namespace {
 
-// A client and its token, which it refers to.
+// A client and its token, which it refers to, and the same for the keeper.
 struct TokenClient {
   TokenClient(std::string token, net::Transport& api, base::Clock& clock, base::Metrics& metrics)
       : source(std::move(token)), client(api, &source, clock, metrics, {.max_tries = 2}) {}
+  void add_keeper(net::Transport& keeper, base::Clock& clock, base::Metrics& metrics) {
+    keeper_client.emplace(keeper, &source, clock, metrics, kube::ClientOptions{.max_tries = 2});
+    kept.emplace(*keeper_client, "");
+  }
   kube::FixedToken source;
   kube::Client client;
+  std::optional<kube::Client> keeper_client;
+  std::optional<logs::KeptLogs> kept;
 };
 
 std::string hash_of(std::string_view token) {
@@ -32,7 +39,12 @@ base::Result<Visitor> TokenVisitors::of(const net::ServerRequest& request) {
         {base::ErrorCode::kUnauthorized, "sign in with a token of the cluster", 401});
   }
   const auto owner = std::make_shared<TokenClient>(*token, api_, clock_, metrics_);
-  return Visitor{{owner, &owner->client}, hash_of(*token)};
+  Visitor visitor{{owner, &owner->client}, nullptr, hash_of(*token)};
+  if (keeper_ != nullptr) {
+    owner->add_keeper(*keeper_, clock_, metrics_);
+    visitor.kept = {owner, &*owner->kept};
+  }
+  return visitor;
 }
 
 }  // namespace gpupool::web

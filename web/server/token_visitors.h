@@ -16,10 +16,12 @@ namespace gpupool::web {
 // as the request.
 class TokenVisitors final : public Visitors {
  public:
+  // keeper: that of logs, without credentials of its own; null: there is none.
   // api: without credentials of its own. REQUIRES: everything referenced outlives all requests.
   // mode: "token", or "proxy" if a proxy in front adds the token.
-  TokenVisitors(std::string mode, net::Transport& api, base::Clock& clock, base::Metrics& metrics)
-      : mode_(std::move(mode)), api_(api), clock_(clock), metrics_(metrics) {}
+  TokenVisitors(std::string mode, net::Transport& api, net::Transport* keeper, base::Clock& clock,
+                base::Metrics& metrics)
+      : mode_(std::move(mode)), api_(api), keeper_(keeper), clock_(clock), metrics_(metrics) {}
 
   std::string mode() const override { return mode_; }
   base::Result<Visitor> of(const net::ServerRequest& request) override;
@@ -27,6 +29,7 @@ class TokenVisitors final : public Visitors {
  private:
   std::string mode_;
   net::Transport& api_;
+  net::Transport* keeper_;
   base::Clock& clock_;
   base::Metrics& metrics_;
 };

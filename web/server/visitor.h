@@ -7,12 +7,14 @@
 #include "base/result.h"
 #include "kube/client.h"
 #include "net/http_server.h"
+#include "worker_logs/kept_logs.h"
 
 namespace gpupool::web {
 
 // Who sends a request.
 struct Visitor {
-  std::shared_ptr<kube::Client> client;  // with this visitor's rights
+  std::shared_ptr<kube::Client> client;        // with this visitor's rights
+  std::shared_ptr<const logs::KeptLogs> kept;  // with this visitor's rights; null: there is no keeper
   std::string id;  // the same for all requests of one visitor; says nothing of the credentials
 };
 

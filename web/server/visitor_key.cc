@@ -21,8 +21,8 @@ base::Result<std::string> new_visitor_key() {
   return key;
 }
 
-KeyVisitors::KeyVisitors(std::string key, kube::Client& client)
-    : key_(std::move(key)), client_(&client, [](kube::Client*) {}) {}
+KeyVisitors::KeyVisitors(std::string key, kube::Client& client, std::shared_ptr<const logs::KeptLogs> kept)
+    : key_(std::move(key)), client_(&client, [](kube::Client*) {}), kept_(std::move(kept)) {}
 
 base::Result<Visitor> KeyVisitors::of(const net::ServerRequest& request) {
   const std::string_view given = request.header("X-Gpupool-Key");
@@ -31,7 +31,7 @@ base::Result<Visitor> KeyVisitors::of(const net::ServerRequest& request) {
         {base::ErrorCode::kUnauthorized,
          "open the address that kubectl gpupool web has printed: it holds a key", 401});
   }
-  return Visitor{client_, "local"};
+  return Visitor{client_, kept_, "local"};
 }
 
 }  // namespace gpupool::web

@@ -15,8 +15,8 @@ base::Result<std::string> new_visitor_key();
 // person on one machine.
 class KeyVisitors final : public Visitors {
  public:
-  // The client is not owned. REQUIRES: it outlives all requests.
-  KeyVisitors(std::string key, kube::Client& client);
+  // kept: null: there is no keeper of logs. The client is not owned. REQUIRES: it outlives all requests.
+  KeyVisitors(std::string key, kube::Client& client, std::shared_ptr<const logs::KeptLogs> kept);
 
   std::string mode() const override { return "local"; }
   base::Result<Visitor> of(const net::ServerRequest& request) override;
@@ -24,6 +24,7 @@ class KeyVisitors final : public Visitors {
  private:
   std::string key_;
   std::shared_ptr<kube::Client> client_;
+  std::shared_ptr<const logs::KeptLogs> kept_;
 };
 
 }  // namespace gpupool::web

@@ -124,7 +124,8 @@ net::ServerResponse WebServer::Impl::stream_answer(const net::ServerRequest& req
   if (!topics) return net::error_answer(topics.error());
   if (!enter(visitor.id)) return net::error_answer(429, "too many tabs are open; close some");
   const auto place = std::make_shared<Place>(*this, visitor.id);
-  const auto tab = std::make_shared<Tab>(std::move(visitor.client), std::move(*topics), clock);
+  const auto tab =
+      std::make_shared<Tab>(std::move(visitor.client), std::move(visitor.kept), std::move(*topics), clock);
   return {.content_type = "application/x-ndjson",
           .headers = {{"X-Accel-Buffering", "no"}},
           .stream = [place, tab](const std::stop_token& stopped) { return tab->next(stopped); }};

@@ -9,7 +9,9 @@
 #include "stream/messages.h"
 #include "stream/topic_loop.h"
 #include "worker_logs/job_watch.h"
+#include "worker_logs/kept_choice.h"
 #include "worker_logs/log_follower.h"
+#include "worker_logs/show_kept.h"
 
 namespace gpupool::web {
 namespace {
@@ -76,9 +78,8 @@ class TabOutput final : public logs::LogOutput {
   bool good_ = true;
 };
 
-base::Result<logs::FollowOptions> follow_options(const Topic& topic, const api::GpuJob& job) {
+base::Result<logs::FollowOptions> follow_options(const Topic& topic, std::int64_t workers) {
   logs::FollowOptions options{.follow = true, .tail_lines = topic.tail};
-  const auto workers = api::worker_count(job.spec);
   if (topic.ranks.empty()) {
     options.wanted.ranks.resize(static_cast<std::size_t>(workers));
     std::iota(options.wanted.ranks.begin(), options.wanted.ranks.end(), 0);
@@ -92,15 +93,41 @@ base::Result<logs::FollowOptions> follow_options(const Topic& topic, const api::
   return options;
 }
 
-base::Result<void> log_once(kube::Client& client, const Topic& topic, Outbox& outbox, base::Clock& clock,
-                            const std::stop_token& stop) {
+// Shows what the keeper has of an attempt whose pods are gone. False: it has nothing, or did not answer.
+base::Result<bool> show_stored(const logs::KeptLogs& kept, const logs::Picture& picture,
+                               const logs::FollowOptions& options, TabOutput& output, base::Clock& clock,
+                               const std::stop_token& stop) {
+  const auto& metadata = picture.job.metadata;
+  const auto stored = kept.attempts(metadata.ns, "", metadata.uid, stop);
+  if (!stored) {
+    output.problem("pods of the job are gone, and no keeper of logs has answered: " + stored.error().message);
+    return false;
+  }
+  const auto chosen = logs::choose_kept(*stored, logs::attempts_of(picture), options.wanted);
+  for (const logs::KeptAttempt& attempt : chosen) {
+    const auto shown = logs::show_kept(kept, metadata.ns, attempt, options, output, clock, stop);
+    if (!shown) return tl::unexpected<base::Error>(shown.error());
+  }
+  return !chosen.empty();
+}
+
+base::Result<void> log_once(kube::Client& client, const logs::KeptLogs* kept, const Topic& topic,
+                            Outbox& outbox, base::Clock& clock, const std::stop_token& stop) {
   // The watches below try for ever; this says at once what the visitor may not read.
   auto picture = logs::take_picture(client, {topic.ns, topic.name}, stop);
   if (!picture) return tl::unexpected<base::Error>(picture.error());
-  auto options = follow_options(topic, picture->job);
+  auto options = follow_options(topic, api::worker_count(picture->job.spec));
   if (!options) return tl::unexpected<base::Error>(options.error());
   if (!outbox.push(log_begin_message(topic.id), stop)) return {};
   TabOutput output(topic, outbox, stop);
+  if (kept != nullptr && logs::needs_keeper(picture->job, logs::attempts_of(*picture), options->wanted)) {
+    const auto stored = show_stored(*kept, *picture, *options, output, clock, stop);
+    if (!stored) return tl::unexpected<base::Error>(stored.error());
+    if (*stored && (topic.attempt || picture->job.finished())) {
+      outbox.push(log_end_message(topic.id), stop);
+      return {};
+    }
+  }
   logs::LogFollower follower(
       std::move(*options),
       [&client](const api::ObjectKey& pod, const kube::LogOptions& asked,
@@ -119,8 +146,8 @@ base::Result<void> log_once(kube::Client& client, const Topic& topic, Outbox& ou
 
 }  // namespace
 
-void run_log_topic(kube::Client& client, const Topic& topic, Outbox& outbox, base::Clock& clock,
-                   const std::stop_token& stop) {
+void run_log_topic(kube::Client& client, const logs::KeptLogs* kept, const Topic& topic, Outbox& outbox,
+                   base::Clock& clock, const std::stop_token& stop) {
   bool ended = false;
   repeat(
       topic, outbox, clock,
@@ -129,7 +156,7 @@ void run_log_topic(kube::Client& client, const Topic& topic, Outbox& outbox, bas
           clock.sleep_for(std::chrono::hours(24), stop);
           return {};
         }
-        auto done = log_once(client, topic, outbox, clock, stop);
+        auto done = log_once(client, kept, topic, outbox, clock, stop);
         ended = done.has_value();
         return done;
       },

@@ -15,13 +15,17 @@ constexpr std::chrono::seconds kPing{15};
 
 }  // namespace
 
-Tab::Tab(std::shared_ptr<kube::Client> client, std::vector<Topic> topics, base::Clock& clock)
-    : client_(std::move(client)), topics_(std::move(topics)), outbox_(clock) {
+Tab::Tab(std::shared_ptr<kube::Client> client, std::shared_ptr<const logs::KeptLogs> kept,
+         std::vector<Topic> topics, base::Clock& clock)
+    : client_(std::move(client)), kept_(std::move(kept)), topics_(std::move(topics)), outbox_(clock) {
   threads_.reserve(topics_.size());
   for (const Topic& topic : topics_) {
     threads_.emplace_back([this, &topic, &clock](const std::stop_token& stop) {
-      const auto run = topic.kind == Topic::Kind::kLog ? run_log_topic : run_list_topic;
-      run(*client_, topic, outbox_, clock, stop);
+      if (topic.kind == Topic::Kind::kLog) {
+        run_log_topic(*client_, kept_.get(), topic, outbox_, clock, stop);
+      } else {
+        run_list_topic(*client_, topic, outbox_, clock, stop);
+      }
     });
   }
 }

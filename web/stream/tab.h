@@ -12,14 +12,17 @@
 #include "kube/client.h"
 #include "stream/outbox.h"
 #include "stream/topic.h"
+#include "worker_logs/kept_logs.h"
 
 namespace gpupool::web {
 
 // All topics of one tab, as lines of JSON. Each topic has a thread. Its methods are for one thread.
 class Tab {
  public:
-  // client: acts with the rights of the tab's visitor. REQUIRES: the clock outlives the tab.
-  Tab(std::shared_ptr<kube::Client> client, std::vector<Topic> topics, base::Clock& clock);
+  // client, kept: act with the rights of the tab's visitor. kept: null: there is no keeper. REQUIRES: the
+  // clock outlives the tab.
+  Tab(std::shared_ptr<kube::Client> client, std::shared_ptr<const logs::KeptLogs> kept,
+      std::vector<Topic> topics, base::Clock& clock);
   ~Tab();
   Tab(const Tab&) = delete;
   Tab& operator=(const Tab&) = delete;
@@ -30,6 +33,7 @@ class Tab {
 
  private:
   std::shared_ptr<kube::Client> client_;
+  std::shared_ptr<const logs::KeptLogs> kept_;
   const std::vector<Topic> topics_;
   Outbox outbox_;
   bool begun_ = false;

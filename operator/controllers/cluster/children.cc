@@ -175,7 +175,8 @@ bool Children::of_gpus(const api::GpuJob& job) const {
 planning::ManifestOptions Children::manifest_options(const api::GpuJob& job) const {
   const auto pool = caches_.pools.store().get({"", job.spec.pool});
   const bool shared = is_shared(job);
-  planning::ManifestOptions options{.images = images_, .gpu_resource = {}};
+  planning::ManifestOptions options{.images = settings_.images, .gpu_resource = {}};
+  if (settings_.keeper) options.keeper = settings_.keeper();
   if (pool != nullptr) options.max_grace_seconds = pool->spec.max_termination_grace_period_seconds;
   const bool gpus = of_gpus(job);
   const bool as_leased =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -12,15 +13,23 @@
 #include "kube/client.h"
 #include "planning/workers/child.h"
 #include "planning/workers/manifests.h"
+#include "planning/workers/worker_keeper.h"
 
 namespace gpupool::controllers {
+
+// What all workers get.
+struct WorkerSettings {
+  planning::WorkerImages images;
+  // Where they send what they print, asked for each worker. Empty: nowhere. Thread-safe.
+  std::function<std::optional<planning::KeeperAccess>()> keeper = {};
+};
 
 // Creates, reads and deletes the Job, StatefulSet and Service of a GpuJob. Called by reconcile threads;
 // thread-safe.
 class Children {
  public:
-  Children(kube::Client& client, Caches& caches, planning::WorkerImages images, const base::Clock& clock)
-      : client_(client), caches_(caches), images_(std::move(images)), first_answers_(clock) {}
+  Children(kube::Client& client, Caches& caches, WorkerSettings settings, const base::Clock& clock)
+      : client_(client), caches_(caches), settings_(std::move(settings)), first_answers_(clock) {}
 
   // See JobActions::create_children. Uses plain POST, so an object of somebody else is never taken over.
   base::Result<JobActions::Made> create(const api::GpuJob& job, std::stop_token stop);
@@ -65,7 +74,7 @@ class Children {
 
   kube::Client& client_;
   Caches& caches_;
-  planning::WorkerImages images_;
+  WorkerSettings settings_;
   FirstAnswers first_answers_;
 };
 

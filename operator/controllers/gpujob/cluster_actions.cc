@@ -10,7 +10,7 @@ namespace gpupool::controllers {
 
 ClusterActions::ClusterActions(kube::Client& client, Caches& caches, PoolQueue& queue, Explainer& explainer,
                                NodeReadiness& readiness, JobMetrics& metrics, runtime::EventRecorder& events,
-                               const base::Clock& clock, planning::WorkerImages images)
+                               const base::Clock& clock, WorkerSettings workers)
     : client_(client),
       caches_(caches),
       queue_(queue),
@@ -22,7 +22,7 @@ ClusterActions::ClusterActions(kube::Client& client, Caches& caches, PoolQueue& 
       writer_(client, caches),
       node_writer_(client, caches),
       leases_(node_writer_),
-      children_(client, caches, std::move(images), clock),
+      children_(client, caches, std::move(workers), clock),
       pods_(client, caches, clock) {}
 
 JobActions::Job ClusterActions::job(const api::ObjectKey& key) { return caches_.newest_jobs.get(key); }

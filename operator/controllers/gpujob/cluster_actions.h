@@ -26,7 +26,7 @@ class ClusterActions final : public JobActions {
   // REQUIRES: everything referenced outlives this.
   ClusterActions(kube::Client& client, Caches& caches, PoolQueue& queue, Explainer& explainer,
                  NodeReadiness& readiness, JobMetrics& metrics, runtime::EventRecorder& events,
-                 const base::Clock& clock, planning::WorkerImages images);
+                 const base::Clock& clock, WorkerSettings workers);
 
   Job job(const api::ObjectKey& key) override;
   std::shared_ptr<const api::GpuPool> pool(const std::string& name) override;

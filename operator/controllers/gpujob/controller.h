@@ -20,7 +20,7 @@ class GpuJobController {
  public:
   struct Options {
     int threads = 2;  // reconcile threads
-    planning::WorkerImages images;
+    WorkerSettings workers;
   };
   GpuJobController(const Setup& setup, PoolQueue& pool_queue, const Options& options);
 

@@ -57,8 +57,10 @@ struct PodLimits {
   std::int64_t grace_seconds = 0;
 };
 
-// The launcher takes its settings only from flags, because `envFrom` can set any variable.
-void wrap_command(Json& container, const api::GpuJob& job, const PodLimits& limits) {
+// The launcher takes its settings only from flags, because `envFrom` can set any variable; but for the
+// keeper's token, which counts only together with a flag.
+void wrap_command(Json& container, const api::GpuJob& job, const ManifestOptions& options,
+                  const PodLimits& limits) {
   const auto number = [](std::int64_t value) { return std::to_string(value); };
   auto command = Json::array(
       {std::string(kLauncherDirectory) + "/gpupool-launch", "run", "--job=" + job.metadata.name,
@@ -78,6 +80,7 @@ void wrap_command(Json& container, const api::GpuJob& job, const PodLimits& limi
     }
   }
   add_checkpoint_flags(command, job, limits.grace_seconds);
+  if (options.keeper) add_keeper_flags(command, job, *options.keeper);
   if (is_gang(job.spec)) {
     command.push_back(std::string("--pod-name=$(") + kPodNameVariable + ")");
     command.push_back("--hold");
@@ -99,8 +102,9 @@ Json mount() { return {{"name", kLauncherName}, {"mountPath", kLauncherDirectory
 
 void set_up_worker(Json& container, const api::GpuJob& job, const ManifestOptions& options,
                    const PodLimits& limits) {
-  wrap_command(container, job, limits);
+  wrap_command(container, job, options, limits);
   add_environment(container, job);
+  if (options.keeper) add_keeper_variable(container["env"], job, *options.keeper);
   array_at(container, "volumeMounts").push_back(mount());
   const auto slices = job.status.lease->slices;
   container["resources"]["limits"][options.gpu_resource] =

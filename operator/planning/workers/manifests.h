@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/v1alpha1/gpu_job.h"
+#include "planning/workers/worker_keeper.h"
 
 namespace gpupool::planning {
 
@@ -24,6 +25,7 @@ struct ManifestOptions {
   std::string gpu_resource;  // GpuPoolSpec::worker_resource()
   std::optional<std::int64_t> max_grace_seconds =
       std::nullopt;  // upper bound for the grace period of workers, in seconds
+  std::optional<KeeperAccess> keeper = std::nullopt;  // where workers send what they print
 };
 
 // The objects to create for a lease, as JSON. service is empty for one worker.

@@ -15,7 +15,7 @@ TEST(Tab, BeginsWithAPingAndEndsWithTheStop) {
     return net::HttpResponse{.status = 403, .body = R"({"kind":"Status","reason":"Forbidden","code":403})"};
   });
   base::SystemClock clock;
-  Tab tab({&played.client, [](kube::Client*) {}},
+  Tab tab({&played.client, [](kube::Client*) {}}, nullptr,
           {{.id = "p", .kind = Topic::Kind::kObjects, .type = &api::GpuPool::kType}}, clock);
   std::stop_source stop;
   EXPECT_EQ(tab.next(stop.get_token()), "{\"ping\":true}\n");

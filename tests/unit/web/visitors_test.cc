@@ -20,7 +20,7 @@ TEST(KeyVisitors, OnlyTheKeyOpens) {
   EXPECT_EQ(key->size(), 32U);
   EXPECT_NE(*key, *new_visitor_key());
   test::PlayedClient played([](const net::HttpRequest&) { return net::HttpResponse{.status = 200}; });
-  KeyVisitors visitors(*key, played.client);
+  KeyVisitors visitors(*key, played.client, nullptr);
   const auto visitor = visitors.of(request_with({{"x-gpupool-key", *key}}));
   ASSERT_TRUE(visitor);
   EXPECT_EQ(visitor->client.get(), &played.client);
@@ -36,7 +36,7 @@ TEST(TokenVisitors, TheTokenAndNothingElseIsPassedOn) {
   test::PlayedApi api([](const net::HttpRequest&) { return net::HttpResponse{.status = 200, .body = "{}"}; });
   base::SystemClock clock;
   base::Metrics metrics;
-  TokenVisitors visitors("token", api, clock, metrics);
+  TokenVisitors visitors("token", api, nullptr, clock, metrics);
   const auto visitor = visitors.of(request_with({{"authorization", "Bearer abc.def-1"},
                                                  {"Impersonate-User", "admin"},
                                                  {"Impersonate-Group", "system:masters"},
@@ -54,11 +54,41 @@ TEST(TokenVisitors, TheTokenAndNothingElseIsPassedOn) {
   EXPECT_TRUE(authorized);
 }
 
+TEST(TokenVisitors, TheKeeperGetsTheSameTokenAndNothingElse) {
+  test::PlayedApi api([](const net::HttpRequest&) { return net::HttpResponse{.status = 500}; });
+  test::PlayedApi keeper([](const net::HttpRequest&) {
+    return net::HttpResponse{.status = 200,
+                             .body = R"({"attempts":[{"job":"resnet","lease":2,"exitCode":3}]})"};
+  });
+  base::SystemClock clock;
+  base::Metrics metrics;
+  TokenVisitors visitors("token", api, &keeper, clock, metrics);
+  const auto visitor =
+      visitors.of(request_with({{"Authorization", "Bearer abc"}, {"X-Gpupool-Token", "other"}}));
+  ASSERT_TRUE(visitor);
+  ASSERT_NE(visitor->kept, nullptr);
+  const auto kept = visitor->kept->attempts("lab", "resnet", "u 1", {});
+  ASSERT_TRUE(kept) << kept.error().message;
+  ASSERT_EQ(kept->size(), 1U);
+  EXPECT_EQ(kept->front().lease, 2);
+  EXPECT_EQ(kept->front().exit_code, 3);
+  EXPECT_TRUE(api.asked().empty());
+  ASSERT_EQ(keeper.asked().size(), 1U);
+  const auto asked = keeper.asked().front();
+  EXPECT_EQ(asked.target, "/v1/namespaces/lab/attempts?job=resnet&uid=u%201");
+  for (const auto& header : asked.headers) {
+    if (header.name == "Authorization") {
+      EXPECT_EQ(header.value, "Bearer abc");
+    }
+    EXPECT_NE(header.name, "X-Gpupool-Token");
+  }
+}
+
 TEST(TokenVisitors, VisitorsAreKnownByTheirToken) {
   test::PlayedApi api([](const net::HttpRequest&) { return net::HttpResponse{.status = 200}; });
   base::SystemClock clock;
   base::Metrics metrics;
-  TokenVisitors visitors("token", api, clock, metrics);
+  TokenVisitors visitors("token", api, nullptr, clock, metrics);
   const auto id = [&](const std::string& token) {
     return visitors.of(request_with({{"Authorization", "Bearer " + token}}))->id;
   };
@@ -71,7 +101,7 @@ TEST(TokenVisitors, WhatIsNoTokenIsRefused) {
   test::PlayedApi api([](const net::HttpRequest&) { return net::HttpResponse{.status = 200}; });
   base::SystemClock clock;
   base::Metrics metrics;
-  TokenVisitors visitors("token", api, clock, metrics);
+  TokenVisitors visitors("token", api, nullptr, clock, metrics);
   for (const std::string& value :
        {std::string(), std::string("Bearer "), std::string("Basic YTpi"), std::string("Bearer a b"),
         std::string("Bearer a\r\nX: y"), "Bearer " + std::string(20000, 'a')})
