@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from bench.suite import carry, fair, instructions, launcher, log_streams, page, pricing
+from bench.suite import carry, fair, instructions, keeper, launcher, log_streams, page, pricing
 from bench.suite.growth import exponent
 from bench.suite.programs import call
 from bench.suite.results import Results
@@ -13,7 +13,7 @@ from tests.kit.paths import ROOT
 DATA = ROOT / "bench" / "data"
 PROGRAMS: dict[str, list] = {"placement": ["bench_placement"], "decode": ["bench_decode", DATA],
                              "watch": ["bench_watch", DATA]}
-SUITES = [*PROGRAMS, "carry", "fair", "instructions", "launcher", "logs", "page", "plugin", "pricing"]
+SUITES = [*PROGRAMS, "carry", "fair", "instructions", "keeper", "launcher", "logs", "page", "plugin", "pricing"]
 
 
 def _growth(results: Results, name: str, output: Object) -> None:
@@ -43,6 +43,8 @@ def run(results: Results, names: list[str], smoke: bool, runs: int, plots: Path)
         for _ in range(1 if smoke else runs):
             if name == "carry":
                 carry.measure(results, smoke)
+            elif name == "keeper":
+                keeper.measure(results, smoke)
             elif name == "launcher":
                 launcher.measure(results, 20 if smoke else 300)
             elif name == "logs":

@@ -94,7 +94,7 @@ class MonitoringTest(unittest.TestCase):
         pods = [item["spec"]["template"]["metadata"]["labels"] for kind in ("Deployment", "DaemonSet")
                 for item in of_kind(kind)]
         services = [item for item in of_kind("Service") if item["metadata"]["name"].endswith("metrics")]
-        self.assertEqual(len(services), 2)
+        self.assertEqual(len(services), 3)
         for service in services:
             self.assertEqual(1, sum(service["spec"]["selector"].items() <= labels.items() for labels in pods))
         for monitor in of_kind("ServiceMonitor"):
