@@ -288,7 +288,7 @@ void WriterLoop::watch(Writer& writer) {
 void WriterLoop::close(Writer& writer) {
   const int fd = writer.connection.fd();
   if (writer.authenticated()) {
-    const RankKey key = writer.key();
+    const RankKey& key = writer.key();
     by_rank_.erase(key);
     --by_namespace_[key.first.ns];
     table_.close(key);

@@ -12,8 +12,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kBetweenSyncs{1000};
-constexpr milliseconds kBetweenTries{1000};   // to write what the disk has refused
-constexpr std::uint64_t kLittle = 64 * 1024;  // that a writer may still send
+constexpr milliseconds kBetweenTries{1000};                  // to write what the disk has refused
+constexpr std::uint64_t kLittle = std::uint64_t{64} * 1024;  // that a writer may still send
 
 }  // namespace
 

@@ -205,7 +205,9 @@ void Attempts::add_bytes(AttemptInfo& attempt, std::uint64_t change) {
   attempt.bytes += change;
   total_ += change;
   const auto add = [change](auto& sums, const auto& key) {
-    if ((sums[key] += change) == 0) sums.erase(key);
+    auto& sum = sums[key];
+    sum += change;
+    if (sum == 0) sums.erase(key);
   };
   add(by_namespace_, attempt.id.ns);
   add(by_job_, std::pair(attempt.id.ns, attempt.id.uid));

@@ -36,11 +36,11 @@ enum class Message : std::uint8_t {
 };
 
 inline constexpr std::size_t kHeaderBytes = 5;
-inline constexpr std::size_t kMaxPayload = 64 * 1024;
+inline constexpr std::size_t kMaxPayload = std::size_t{64} * 1024;
 inline constexpr std::size_t kMaxHello = 4096;
 inline constexpr std::size_t kNonceBytes = 32;
 // How much the launcher of a command that has ended may send of its last output beyond what is taken else.
-inline constexpr std::size_t kLastBytes = 32 * 1024;
+inline constexpr std::size_t kLastBytes = std::size_t{32} * 1024;
 
 // A chunk of a frame: stream (1 byte), time (8 bytes: ns since 1970 of the launcher's clock), length (4
 // bytes), and what was printed.

@@ -16,7 +16,7 @@ std::optional<std::string> percent_decode(std::string_view text) {
       continue;
     }
     unsigned int byte = 0;
-    const std::string_view digits = text.substr(i + 1, 2);
+    const std::string digits(text.substr(i + 1, 2));
     const char* const last = digits.data() + digits.size();
     const auto read = std::from_chars(digits.data(), last, byte, 16);
     if (digits.size() != 2 || read.ec != std::errc() || read.ptr != last) return std::nullopt;

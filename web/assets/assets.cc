@@ -7,6 +7,7 @@
 #include <vector>
 
 // The symbols of blobs.S.
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declared name
 #define GPUPOOL_ASSET(path, symbol) extern "C" const char symbol[], symbol##_end[];
 #include "page_files.inc"
 #undef GPUPOOL_ASSET
