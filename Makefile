@@ -56,7 +56,7 @@ soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash
 	@cmake --preset fuzz && cmake --build --preset fuzz --target fuzz_limits_file fuzz_region_view
 	@tests/fuzz/run 600 limits_file region_view
 	@FETCH_KILLS=100 tests/data/run test_fetch_kills
-	@KEEPER_LAUNCHERS=1000 KEEPER_KILLS=100 tests/keeper/run test_the_keeper_is_killed
+	@KEEPER_KILLS=100 tests/keeper/run test_the_keeper_is_killed
 	@tests/faults/run --soak --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES))
 
 fuzz: deps ## fuzz each parser for SECONDS=n (60), one after the other

@@ -23,7 +23,8 @@ constexpr milliseconds kFirstPause{1000};
 constexpr milliseconds kLongestPause{30'000};
 constexpr milliseconds kPatience{10'000};  // until the keeper has answered the hello
 constexpr milliseconds kCollecting{200};   // a frame waits so long for more, below kSmallFrame
-constexpr milliseconds kLastTry{100};
+constexpr milliseconds kLastTry{100};      // to connect, when the command has ended
+constexpr milliseconds kBetweenLastTries{50};
 constexpr std::size_t kSmallFrame = std::size_t{16} * 1024;
 constexpr std::size_t kFrameBytes = push::kMaxPayload - sizeof(std::uint64_t);
 constexpr std::size_t kLongestAnswer = 4096;  // of the keeper
@@ -326,14 +327,18 @@ void LogPush::finish(std::string_view outcome, int exit_code, milliseconds limit
   end_ = "{\"outcome\":\"";
   end_ += outcome;
   end_ += "\",\"exit\":" + std::to_string(exit_code) + "}";
-  // Of a keeper that has not answered before, little is expected.
-  if (state_ != State::kOpen && pause_ > kFirstPause) limit = std::min(limit, kLastTry);
-  const Clock::time_point deadline = Clock::now() + limit;
-  retry_at_ = Clock::now();  // one more try, if there is no connection
+  const Clock::time_point begin = Clock::now();
+  // Where nobody has listened before, little is expected.
+  const bool was_away = state_ == State::kConnecting || (state_ == State::kIdle && pause_ > kFirstPause);
+  Clock::time_point deadline = begin + (was_away ? std::min(limit, kLastTry) : limit);
+  retry_at_ = begin;
   while (true) {
     pump();
+    const bool listens = state_ != State::kIdle && state_ != State::kConnecting;
+    if (listens) deadline = begin + limit;
     if (state_ == State::kDone || Clock::now() >= deadline) return;
-    if (state_ == State::kIdle && retry_at_ >= deadline) return;
+    // A keeper that has just been started may have many to serve.
+    if (state_ == State::kIdle) retry_at_ = std::min(retry_at_, Clock::now() + kBetweenLastTries);
     std::vector<pollfd> events;
     add_to(events);
     Clock::time_point wake = deadline;

@@ -23,6 +23,8 @@ using std::chrono::seconds;
 
 constexpr int kMaxEvents = 256;
 
+constexpr milliseconds kMoment{500};
+
 const std::vector<double> kSyncBounds = {0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10};
 }  // namespace
 
@@ -101,6 +103,10 @@ void WriterLoop::run(const std::stop_token& stop) {
         on_event(*found->second, event.events);
       }
     }
+    if (!listens_) {
+      listen_again(true);
+      accept_writers();
+    }
     take_sync_end();
     if (clock_.now() - last_tick_ >= kTick) tick();
     sync_if_due();
@@ -110,12 +116,17 @@ void WriterLoop::run(const std::stop_token& stop) {
 
 void WriterLoop::accept_writers() {
   while (true) {
+    // Who has just come gets a moment to prove itself; others wait in the kernel's queue.
+    if (unauthenticated_.size() >= options_.unauthenticated) {
+      const Writer& oldest = *writers_.at(unauthenticated_.front());
+      if (clock_.now() - oldest.since < kMoment) return listen_again(false);
+      close_oldest_unauthenticated();
+    }
     base::UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket.valid()) {
       if (errno == EMFILE || errno == ENFILE) close_oldest_unauthenticated();
       return;
     }
-    if (unauthenticated_.size() >= options_.unauthenticated) close_oldest_unauthenticated();
     const int fd = socket.get();
     auto writer = std::make_unique<Writer>(std::move(socket), clock_.now(), options_.rate);
     unauthenticated_.push_back(fd);
@@ -123,6 +134,15 @@ void WriterLoop::accept_writers() {
     writers_[fd] = std::move(writer);
     watch(added);
   }
+}
+
+// Whether epoll waits for connections.
+void WriterLoop::listen_again(bool listens) {
+  if (std::exchange(listens_, listens) == listens) return;
+  epoll_event event{};
+  event.events = listens ? EPOLLIN : 0U;
+  event.data.fd = listener_.get();
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, event.data.fd, &event);
 }
 
 void WriterLoop::close_oldest_unauthenticated() {

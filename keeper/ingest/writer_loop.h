@@ -36,6 +36,7 @@ class WriterLoop {
   static constexpr std::chrono::milliseconds kTick{100};
 
   void accept_writers();
+  void listen_again(bool listens);
   void on_event(Writer& writer, std::uint32_t events);
   void take_messages(Writer& writer);
   // Returns false if the writer is to be closed.
@@ -70,6 +71,7 @@ class WriterLoop {
   base::Histogram& sync_seconds_;
   RankTable table_;
   base::UniqueFd listener_;
+  bool listens_ = true;
   base::UniqueFd epoll_;
   base::UniqueFd wake_event_;
   int port_ = 0;

@@ -20,9 +20,10 @@ struct IngestOptions {
   std::string bind = ":7070";
   std::string data;  // folder of the store
   Rate rate = {};
-  std::size_t writers = 10'000;       // authenticated connections; half of them of one namespace at most
-  std::size_t unauthenticated = 256;  // connections; a further one takes the place of the oldest
-  std::chrono::seconds patience{5};   // until a connection is authenticated
+  std::size_t writers = 10'000;  // authenticated connections; half of them of one namespace at most
+  std::size_t unauthenticated =
+      256;  // connections; a further one takes the place of one that is older than 0.5 s
+  std::chrono::seconds patience{5};  // until a connection is authenticated
 };
 
 // Takes what launchers send (lib/api/log_push_format.h) and stores it, on one thread; a second one syncs the
