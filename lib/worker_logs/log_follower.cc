@@ -65,6 +65,7 @@ base::Result<FollowEnd> LogFollower::run(const std::stop_token& stop) {
     hub_.wait(written + kBetweenWrites, written + kTick, stop);
   }
   write_due(true);
+  collect_ended();  // of those that have ended since the last look
   if (!refused_ && !stop.stop_requested()) {
     note_end_of_attempt();
     show_kept_lines();
