@@ -49,6 +49,8 @@ class Logs final : public command::Command {
     flags.yes("--all-attempts", options_.all_attempts,
               "All attempts whose logs are still there, oldest first");
     flags.text("--uid", options_.uid, "UID", "The job that had this UID; its log comes from the keeper");
+    flags.yes("--stored", options_.stored,
+              "From the keeper of logs, also where pods are still there: a node keeps the newest part alone");
     add_keeper_flag(flags, options_.keeper);
     flags.duration("--since", options_.since, "Only lines of the last so much time");
     flags.number("--tail", options_.tail, "LINES", "At first, only the last so many lines of each rank", 0,

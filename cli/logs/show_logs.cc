@@ -41,6 +41,11 @@ base::Result<void> check(const ShowOptions& options) {
       !ok) {
     return ok;
   }
+  if (auto ok = refuse(options.follow && (options.stored || !options.uid.empty()),
+                       "--stored and --uid show what is stored, and cannot be used with --follow");
+      !ok) {
+    return ok;
+  }
   return refuse(options.exit && !options.follow, "--exit needs --follow");
 }
 
@@ -177,9 +182,9 @@ base::Result<Earlier> show_earlier(const ShowOptions& options, const api::GpuJob
         kept.error(), options.attempt
                           ? "the pods of attempt " + std::to_string(*options.attempt) + " are gone"
                           : "pods of the job are gone");
-    if (options.attempt) return tl::unexpected<base::Error>(problem);
+    if (options.attempt || options.stored) return tl::unexpected<base::Error>(problem);
     screen.problem(problem.message);
-    return Earlier::kPart;
+    return options.all_attempts ? Earlier::kPart : Earlier::kNothing;
   }
   const auto chosen = choose_kept(*kept, attempts, shown_as.wanted);
   if (chosen.empty()) return Earlier::kNothing;
@@ -222,12 +227,18 @@ base::Result<int> show_logs(const ShowOptions& options, command::Context& contex
   if (follow_as->wanted.max_streams > kMaxStreams) allow_many_files();
   ScreenWriter screen =
       screen_for(options, workers, follow_as->wanted.ranks.size(), std::move(filter), context);
-  const auto attempts = attempts_of(*picture);
+  const auto attempts = options.stored ? std::map<std::int64_t, Attempt>() : attempts_of(*picture);
   bool complete = true;
+  if (options.stored && picture->job.status.attempts == 0)
+    return base::fail(base::ErrorCode::kNotFound, *name + " has no logs yet: no attempt has begun");
   if (needs_keeper(picture->job, attempts, follow_as->wanted)) {
     const auto shown = show_earlier(options, picture->job, attempts, *follow_as, screen, context);
     if (!shown) return tl::unexpected<base::Error>(shown.error());
     if (*shown == Earlier::kAll) return command::exit_code::kGood;
+    if (options.stored)
+      return *shown == Earlier::kNothing
+                 ? base::fail(base::ErrorCode::kNotFound, "the keeper of logs has nothing of " + *name)
+                 : base::Result<int>(command::exit_code::kError);
     complete = *shown != Earlier::kPart;
   }
   const auto end = follow(**session, std::move(*picture), std::move(*follow_as), screen, context.stop);

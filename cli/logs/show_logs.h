@@ -17,6 +17,7 @@ inline constexpr std::int64_t kMaxStreams = 200;  // if nothing else is asked fo
 struct ShowOptions {
   std::string job;          // name
   std::string uid = {};     // of the job; empty: the one that has the name, or had it last
+  bool stored = false;      // from the keeper, also where there are pods
   std::string keeper = {};  // NAMESPACE/SERVICE; empty: that of the chart
   bool follow = false;
   std::string ranks = {};  // as 0,3-7; empty: rank 0 and those that have failed

@@ -118,6 +118,9 @@ def _attack(site: Site, address: str) -> None:
     job = JobHandle(site.api, "attacker", "default")
     site.report.eventually("the attacker's job ends", lambda: (job.status().get("phase") == "Succeeded", job.show()))
     told = job.status().get("message", "")
+    pods, stored = _gpupool(site, "logs", "attacker"), _gpupool(site, "logs", "attacker", "--stored")
+    site.report.check("pod and keeper have the same log", pods.stdout == stored.stdout and "tried\n" in stored.stdout and stored.returncode == 0,
+                      f"{pods.stdout}\n{stored.stdout}\n{stored.stderr}")
     site.report.check("from a pod, too, nobody reads without the right to",
                       told.count("401") == 1 and told.count("403") == 2 and "attempts" not in told and "message is too long" in told
                       and told.rstrip().endswith("0\ntried"), told)

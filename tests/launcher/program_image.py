@@ -12,7 +12,7 @@ from tests.launcher.program_env import GANG
 
 class Image(LauncherCase):
     def test_small_and_static(self):
-        self.assertLess(os.path.getsize(LAUNCHER), 2_000_000)
+        self.assertLess(os.path.getsize(LAUNCHER), 1_300_000)
         headers = subprocess.run(["readelf", "-lW", LAUNCHER], check=True, capture_output=True, text=True).stdout
         self.assertIn("LOAD", headers)
         self.assertNotIn("INTERP", headers)
