@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/resource.h>
-
 #include <cstdio>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/open_files.h"
 #include "base/stop_signals.h"
 #include "keeper.h"
 #include "kube/config/rest_config.h"
@@ -14,14 +13,6 @@
 
 namespace gpupool {
 namespace {
-
-// Each writer needs two descriptors.
-void allow_many_descriptors() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 base::Result<void> serve(const Options& options, const base::Log& log, const std::stop_token& stop) {
   base::SystemClock clock;
@@ -41,7 +32,7 @@ int run(int argc, char** argv, const std::stop_token& stop) {
     std::fprintf(stderr, "gpupool-keeper: --log-level is debug, info, warning or error\n");
     return 2;
   }
-  allow_many_descriptors();
+  base::allow_many_open_files();  // each writer needs two
   const base::Log log(level);
   const auto done = serve(options, log, stop);
   if (done) return 0;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "logs/show_logs.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <utility>
 
+#include "base/open_files.h"
 #include "command/exit_code.h"
 #include "command/keeper.h"
 #include "jobs/outcome.h"
@@ -20,14 +19,6 @@
 
 namespace gpupool::logs {
 namespace {
-
-// Each stream is a connection.
-void allow_many_files() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 base::Result<void> check(const ShowOptions& options) {
   const auto refuse = [](bool wrong, const char* why) -> base::Result<void> {
@@ -123,6 +114,19 @@ base::Result<int> exit_code_of(const FollowEnd& end, const ShowOptions& options,
   return end.complete ? exit_code::kGood : exit_code::kError;
 }
 
+// Shows attempts one after the other. False: of some, not everything could be shown.
+base::Result<bool> show_each(const KeptLogs& keeper, const std::string& ns,
+                             const std::vector<KeptAttempt>& attempts, const FollowOptions& options,
+                             ScreenWriter& screen, command::Session& session, const std::stop_token& stop) {
+  bool complete = true;
+  for (const KeptAttempt& attempt : attempts) {
+    const auto shown = show_kept(keeper, ns, attempt, options, screen, session.clock(), stop);
+    if (!shown) return shown;
+    complete = complete && *shown;
+  }
+  return complete;
+}
+
 // Of a job that is not there any more: all comes from the keeper.
 base::Result<int> show_gone(const ShowOptions& options, const std::string& job,
                             std::optional<LineFilter> filter, command::Context& context) {
@@ -150,13 +154,9 @@ base::Result<int> show_gone(const ShowOptions& options, const std::string& job,
   ScreenWriter screen =
       screen_for(options, workers, shown_as->wanted.ranks.size(), std::move(filter), context);
   if (!options.raw) screen.problem(missing + "; these lines are from the keeper of logs");
-  bool complete = true;
-  for (const KeptAttempt& attempt : chosen) {
-    const auto shown = show_kept(*keeper, ns, attempt, *shown_as, screen, (*session)->clock(), context.stop);
-    if (!shown) return tl::unexpected<base::Error>(shown.error());
-    complete = complete && *shown;
-  }
-  return complete ? command::exit_code::kGood : command::exit_code::kError;
+  const auto complete = show_each(*keeper, ns, chosen, *shown_as, screen, **session, context.stop);
+  if (!complete) return tl::unexpected<base::Error>(complete.error());
+  return *complete ? command::exit_code::kGood : command::exit_code::kError;
 }
 
 enum class Earlier {
@@ -188,14 +188,9 @@ base::Result<Earlier> show_earlier(const ShowOptions& options, const api::GpuJob
   }
   const auto chosen = choose_kept(*kept, attempts, shown_as.wanted);
   if (chosen.empty()) return Earlier::kNothing;
-  bool complete = true;
-  for (const KeptAttempt& attempt : chosen) {
-    const auto shown =
-        show_kept(*keeper, metadata.ns, attempt, shown_as, screen, (*session)->clock(), context.stop);
-    if (!shown) return tl::unexpected<base::Error>(shown.error());
-    complete = complete && *shown;
-  }
-  if (!complete) return Earlier::kPart;
+  const auto complete = show_each(*keeper, metadata.ns, chosen, shown_as, screen, **session, context.stop);
+  if (!complete) return tl::unexpected<base::Error>(complete.error());
+  if (!*complete) return Earlier::kPart;
   const bool more = !attempts.empty() && !options.attempt;
   return more || (options.follow && !job.finished()) ? Earlier::kSome : Earlier::kAll;
 }
@@ -224,7 +219,7 @@ base::Result<int> show_logs(const ShowOptions& options, command::Context& contex
   const auto workers = api::worker_count(picture->job.spec);
   auto follow_as = follow_options(options, workers, (*session)->clock());
   if (!follow_as) return tl::unexpected<base::Error>(follow_as.error());
-  if (follow_as->wanted.max_streams > kMaxStreams) allow_many_files();
+  if (follow_as->wanted.max_streams > kMaxStreams) base::allow_many_open_files();
   ScreenWriter screen =
       screen_for(options, workers, follow_as->wanted.ranks.size(), std::move(filter), context);
   const auto attempts = options.stored ? std::map<std::int64_t, Attempt>() : attempts_of(*picture);

@@ -34,6 +34,10 @@ std::optional<std::int64_t> number_of(const std::string& text) {
   return number;
 }
 
+bool has_failed(const RankInfo& rank) {
+  return rank.end && (rank.end->outcome != "exited" || rank.end->exit_code != 0);
+}
+
 }  // namespace
 
 std::optional<base::WallTime> end_of(const AttemptInfo& attempt, const Limits& limits, base::WallTime now) {
@@ -141,10 +145,8 @@ void Attempts::set_rank(Entry& entry, std::int64_t rank, const RankInfo& now) {
   info.lost += now.lost - known.lost;
   if (now.end && !known.end) ++info.ended_ranks;
   known = now;
-  if (!now.end || (now.end->outcome == "exited" && now.end->exit_code == 0)) return;
-  const auto first = std::ranges::find_if(entry.ranks, [](const auto& of) {
-    return of.second.end && (of.second.end->outcome != "exited" || of.second.end->exit_code != 0);
-  });
+  if (!has_failed(now)) return;
+  const auto first = std::ranges::find_if(entry.ranks, [](const auto& of) { return has_failed(of.second); });
   info.failure = first->second.end;
 }
 

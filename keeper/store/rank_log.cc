@@ -10,6 +10,7 @@
 
 #include "api/log_push_format.h"
 #include "base/write_all.h"
+#include "store/chunk_bytes.h"
 #include "store/rank_files.h"
 
 namespace gpupool::keeper {
@@ -93,10 +94,8 @@ base::Result<void> RankLog::recover_raw(std::uint64_t position) {
   if (!bytes) return tl::unexpected<base::Error>(bytes.error());
   std::string_view rest = *bytes;
   while (const auto chunk = push::take_chunk(rest)) {
-    const bool is_lost = chunk->stream == push::Stream::kLost && chunk->bytes.size() == sizeof(std::uint64_t);
-    const std::uint64_t count = is_lost ? push::get<std::uint64_t>(chunk->bytes) : chunk->bytes.size();
-    next_ += count;
-    if (is_lost) lost_ += count;
+    next_ += position_bytes(*chunk);
+    lost_ += lost_bytes(*chunk).value_or(0);
     last_ns_ = std::max(last_ns_, chunk->unix_ns);
   }
   const std::uint64_t whole = bytes->size() - rest.size();

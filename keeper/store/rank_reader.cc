@@ -9,6 +9,7 @@
 
 #include "api/log_push_format.h"
 #include "base/read_file.h"
+#include "store/chunk_bytes.h"
 #include "store/rank_files.h"
 
 namespace gpupool::keeper {
@@ -19,11 +20,6 @@ namespace push = api::log_push;
 constexpr std::size_t kRawPiece = std::size_t{512} * 1024;
 constexpr int kTries = 3;
 
-std::uint64_t bytes_of(const push::Chunk& chunk) {
-  const bool is_lost = chunk.stream == push::Stream::kLost && chunk.bytes.size() == sizeof(std::uint64_t);
-  return is_lost ? push::get<std::uint64_t>(chunk.bytes) : chunk.bytes.size();
-}
-
 // Chunks that begin at `begin`, without those before `position`.
 std::string chunks_from(std::string chunks, std::uint64_t begin, std::uint64_t position) {
   if (begin >= position) return chunks;
@@ -31,7 +27,7 @@ std::string chunks_from(std::string chunks, std::uint64_t begin, std::uint64_t p
   while (begin < position) {
     const auto chunk = push::take_chunk(rest);
     if (!chunk) break;
-    begin += bytes_of(*chunk);
+    begin += position_bytes(*chunk);
   }
   return std::string(rest);
 }
@@ -79,7 +75,7 @@ base::Result<std::optional<Block>> RankReader::raw_from(std::uint64_t position) 
       std::string_view rest = *bytes;
       Block block{std::max(at, position), at, {}};
       while (const auto chunk = push::take_chunk(rest)) {
-        at += bytes_of(*chunk);
+        at += position_bytes(*chunk);
         if (at > position) push::put_chunk(block.chunks, *chunk);
       }
       block.end = at;

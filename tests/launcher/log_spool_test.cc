@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "tests/support/temporary_folder.h"
 
 namespace gpupool::launcher {
 namespace {
@@ -16,18 +17,13 @@ constexpr std::uint64_t kRing = 1000;
 
 class LogSpoolTest : public testing::Test {
  protected:
-  LogSpoolTest() {
-    std::string name = "/tmp/gpupool-spool-XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-    open();
-  }
-  ~LogSpoolTest() override { std::filesystem::remove_all(folder_); }
+  LogSpoolTest() { open(); }
 
   void open() {
     spool_ = LogSpool();
     ASSERT_TRUE(spool_.open(path(), kRing));
   }
-  std::string path() const { return folder_ + "/spool"; }
+  std::string path() const { return folder_.path() + "/spool"; }
   void add(const std::string& text) {
     spool_.append(push::Stream::kStdout, 1, text);
     all_ += text;
@@ -44,7 +40,7 @@ class LogSpoolTest : public testing::Test {
   }
   std::string expected() const { return all_.substr(spool_.begin()); }
 
-  std::string folder_;
+  test::TemporaryFolder folder_;
   LogSpool spool_;
   std::string all_;
 };
