@@ -118,16 +118,12 @@ class PodOnHeldNode(NodeRule):
 
     def look_at(self, node: Node, state: State) -> Iterator[str]:
         for pod in state.pods_on(node.name):
-            if pod.ended:
+            if pod.ended or node.born > pod.born:
                 continue
             self.checked += 1
+            job = state.jobs.get(pod.job)
             if pod.slices:
-                job = state.jobs.get(pod.job)
-                if node.born < pod.born and not (job and (job.claims(node) or job.has_lost(node))):
+                if not (job and (job.claims(node) or job.has_lost(node))):
                     yield f"{pod.key} is on node {node.name}, of which {job and job.key} has no slices"
-                continue
-            holders = {job_of(value) for value in node.taints}
-            if holders - {pod.job}:
+            elif {job_of(value) for value in node.taints} != {pod.job}:
                 yield f"{pod.key} is on node {node.name}, which carries {node.taints}"
-            elif not holders and node.born < pod.born:
-                yield f"{pod.key} is on node {node.name}, which nobody holds"
