@@ -6,6 +6,7 @@ YEARS_10 = 10 * 365 * 24 * 3600
 HTTP = {"url": "https://example.com/a"}
 BUCKET = {"bucket": "lab"}
 COMMIT = "33636d0e" * 5
+PRICE = {"currency": "EUR", "perGpuHour": "1.20"}
 RESULT = {"from": "/gpupool/work/out", "to": {"s3": BUCKET}}
 
 
@@ -53,6 +54,9 @@ BAD_JOBS = [
     ({"spec.slice": {"count": 0}}, "spec.slice.count"),
     ({"spec.slice": {"count": 101}}, "spec.slice.count"),
     ({"spec.slice": {"count": 1.5}}, "spec.slice.count"),
+    ({"spec.maxPricePerGpuHour": 1.5}, "spec.maxPricePerGpuHour"),
+    ({"spec.maxPricePerGpuHour": "cheap"}, "spec.maxPricePerGpuHour"),
+    ({"spec.maxPricePerGpuHour": ""}, "spec.maxPricePerGpuHour"),
     ({"spec.nodes": "na"}, "spec.nodes"),
     ({"spec.nodes": ["na", "na"]}, "spec.nodes"),
     ({"spec.nodes": [""]}, "spec.nodes"),
@@ -247,6 +251,19 @@ BAD_POOLS = [
     ({"spec.spares": {}}, "spec.spares.nodes"),
     ({"spec.spares": {"nodes": -1}}, "spec.spares.nodes"),
     ({"spec.spares": {"nodes": 1001}}, "spec.spares.nodes"),
+    ({"spec.price": 1.2}, "spec.price"),
+    ({"spec.price": {"currency": "EUR"}}, "spec.price.perGpuHour"),
+    ({"spec.price": {"perGpuHour": "1"}}, "spec.price.currency"),
+    ({"spec.price": {**PRICE, "currency": "eur"}}, "spec.price.currency"),
+    ({"spec.price": {**PRICE, "perGpuHour": 1.2}}, "spec.price.perGpuHour"),
+    ({"spec.price": {**PRICE, "perGpuHour": "-1"}}, "spec.price.perGpuHour"),
+    ({"spec.price": {**PRICE, "perGpuHour": "1.2345678"}}, "spec.price.perGpuHour"),
+    ({"spec.price": {**PRICE, "perGpuHour": "1e3"}}, "spec.price.perGpuHour"),
+    ({"spec.price": {**PRICE, "fee": 101}}, "spec.price.fee"),
+    ({"spec.price": {**PRICE, "models": [{"model": "H100"}]}}, "perGpuHour"),
+    ({"spec.price": {**PRICE, "models": [{"model": "a", "perGpuHour": "1"}, {"model": "a", "perGpuHour": "2"}]}}, "spec.price.models"),
+    ({"spec.price": {**PRICE, "schedule": [{"perGpuHour": "1"}]}}, "from"),
+    ({"spec.price": {**PRICE, "schedule": [{"from": "tomorrow", "perGpuHour": "1"}]}}, "from"),
     ({"spec.queue": 1}, "spec.queue"),
     ({"spec.queue": {"halfLifeSeconds": 60}}, "spec.queue.halfLifeSeconds"),
     ({"spec.queue": {"order": "Random"}}, "spec.queue.order"),

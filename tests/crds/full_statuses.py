@@ -16,6 +16,14 @@ RESULTS = {"attempt": 2, "state": "Incomplete",
 END = {"attempt": 2, "cause": "PlacementRefused", "nodes": "x" * 40, "left": "na", "at": TIME, "fromStep": 2 ** 53,
        "repeatedSeconds": 86400}
 
+TERMS = {"pool": "x" * 20, "owner": "x" * 63, "currency": "EUR", "perGpuHour": "123.123456", "fee": 10, "gpus": 8, "slices": 3,
+         "split": 10}
+LONG_NODE = "gpu-rack07-node1000.example.org"
+SEGMENT = {"number": 2 ** 40, "nodes": [LONG_NODE] * 31, "nodeCount": 31, "from": TIME, "to": TIME, "cost": "123456.123456",
+           "carry": 359999, **TERMS}
+BILL = {"currency": "EUR", "cost": "123456.123456", "gpuSeconds": 2 ** 40, "segmentCount": 2 ** 40, "carry": 359999,
+        "open": [{"nodes": [LONG_NODE], "from": TIME, **TERMS}], "segments": [SEGMENT] * 32}
+
 FULL_JOB_STATUS = {
     "observedGeneration": 3, "phase": "Running", "conditions": [CONDITION],
     "lease": {"id": UID + ".7", "state": "Releasing", "attempt": 2, "specHash": "0123456789abcdef",
@@ -35,7 +43,7 @@ FULL_JOB_STATUS = {
     "metrics": {"attempt": 2, "missing": ["acc"], "otherNames": ["accuracy"],
                 "values": [{"name": "loss", "last": "NaN", "step": 3, "min": "0.25", "minStep": 2, "max": "1e+20", "maxStep": 1,
                             "count": 3, "notFinite": 1}]},
-    "source": SOURCE, "results": RESULTS, "activeSeconds": 5400, "restarted": "x" * 128,
+    "source": SOURCE, "results": RESULTS, "bill": BILL, "activeSeconds": 5400, "restarted": "x" * 128,
     "checkpoint": {"step": 2 ** 53, "path": "x" * 256, "at": TIME}, "history": [END] * 10,
     "queue": {"tenant": "nlp", "reservedSince": TIME, "latestStart": TIME}}
 

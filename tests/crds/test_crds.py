@@ -193,7 +193,7 @@ class KubectlTest(CrdTest):
 
     def test_columns(self):
         self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS REASON AGE", self.columns("gjob"))
-        self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS REASON AGE MASTER PRIORITY CREATED NAMESPACE",
+        self.assertEqual("NAME PHASE POOL GPUS NODES ATTEMPTS REASON AGE MASTER COST PRIORITY CREATED NAMESPACE",
                          self.columns("gjob", "-o", "wide"))
         self.assertEqual("NAME PHASE ENDED ACTIVE FAILED BEST VALUE REASON AGE", self.columns("gsweep"))
         self.assertEqual("NAME READY NODES NODES-READY NODES-LEASED NODES-AVAILABLE GPUS GPUS-AVAILABLE SLICES "

@@ -16,6 +16,9 @@ SOURCE = {"items": [{"path": "data", "s3": {"bucket": "lab", "prefix": "set"}, "
 RESULTS = [{"from": "/gpupool/work/out", "to": {"s3": {"bucket": "lab", "prefix": "$(job)/$(attempt)/$(rank)"}}, "ranks": [0]}]
 
 
+PRICE = {"currency": "EUR", "perGpuHour": "1.20", "models": [{"model": "M", "perGpuHour": "3.10"}], "fee": 10}
+
+
 def shell(script: str, **container: Any) -> dict:
     """A worker's container that runs a shell script."""
     return {"name": "worker", "image": "gpupool.dev/busybox:1", "imagePullPolicy": "IfNotPresent",

@@ -3,6 +3,7 @@
 
 LEASE = "gpupool.dev/lease"  # key of the taint and of the annotation of a leased node, and of the label of a worker
 LEASE_LABEL = "gpupool.dev.node-restriction.kubernetes.io/lease"
+OWNER_LABEL = "gpupool.dev.node-restriction.kubernetes.io/owner"
 POOL_LABEL = "gpupool.dev.node-restriction.kubernetes.io/pool"  # written by people: the node belongs to this pool
 MEMBER_LABEL = "gpupool.dev.node-restriction.kubernetes.io/member"
 POOL_TAINT = "gpupool.dev/pool"

@@ -17,6 +17,7 @@ struct ContainerTerminated {
   std::int64_t signal = 0;
   std::string reason;
   std::string message;  // in a worker's container: the result of the launcher
+  std::optional<base::WallTime> finished_at = {};
 };
 
 struct ContainerWaiting {
@@ -75,8 +76,9 @@ namespace gpupool::base::json {
 template <>
 struct Schema<api::ContainerTerminated> {
   using T = api::ContainerTerminated;
-  static constexpr auto fields = std::array{field<&T::exit_code>("exitCode"), field<&T::signal>("signal"),
-                                            field<&T::reason>("reason"), field<&T::message>("message")};
+  static constexpr auto fields =
+      std::array{field<&T::exit_code>("exitCode"), field<&T::signal>("signal"), field<&T::reason>("reason"),
+                 field<&T::message>("message"), field<&T::finished_at>("finishedAt")};
 };
 template <>
 struct Schema<api::ContainerWaiting> {

@@ -69,6 +69,7 @@ struct GpuJobSpec {
   base::Boxed<JobCheckpoint> checkpoint;     // absent: the program is not told before it is stopped
   // With `nodes`: may replace those that are lost or drained, in this order.
   base::Boxed<std::vector<std::string>> backup_nodes;
+  base::Boxed<std::string> max_price_per_gpu_hour;  // a decimal number; absent: any price
   base::json::RawJson pod_template;
 };
 
@@ -194,7 +195,8 @@ struct GpuJobStatus {
   base::Boxed<JobMetricsStatus> metrics;  // only with spec.metrics
   base::Boxed<JobSourceStatus> source;    // only with spec.source
   base::Boxed<JobResultsStatus> results;  // only with spec.results
-  base::Boxed<JobProgress> progress;  // only after an attempt has ended before the job, or with spec.queue
+  base::Boxed<JobProgress> progress;      // only if one of its fields is set
+  const JobBill* bill() const { return progress && progress->bill ? &*progress->bill : nullptr; }
   bool operator==(const GpuJobStatus&) const = default;
 };
 
@@ -260,6 +262,7 @@ struct Schema<api::GpuJobSpec> {
                                             field<&T::results>("results"),
                                             field<&T::checkpoint>("checkpoint"),
                                             field<&T::backup_nodes>("backupNodes"),
+                                            field<&T::max_price_per_gpu_hour>("maxPricePerGpuHour"),
                                             field<&T::pod_template>("template")};
 };
 template <>
@@ -329,7 +332,8 @@ struct Schema<api::GpuJobStatus> {
                  field<&T::progress, &api::JobProgress::restarted>("restarted"),
                  field<&T::progress, &api::JobProgress::history>("history"),
                  field<&T::progress, &api::JobProgress::yields>("yields"),
-                 field<&T::progress, &api::JobProgress::queue>("queue")};
+                 field<&T::progress, &api::JobProgress::queue>("queue"),
+                 field<&T::progress, &api::JobProgress::bill>("bill")};
 };
 template <>
 struct Schema<api::GpuJob> {

@@ -11,6 +11,7 @@
 #include "api/meta/object_meta.h"
 #include "api/v1alpha1/condition.h"
 #include "api/v1alpha1/near.h"
+#include "api/v1alpha1/pool_price.h"
 #include "api/v1alpha1/pool_queue.h"
 
 namespace gpupool::api {
@@ -70,6 +71,7 @@ struct GpuPoolSpec {
   std::optional<std::int64_t> max_termination_grace_period_seconds;  // of workers
   base::Boxed<PoolSpares> spares;
   base::Boxed<PoolQueueSpec> queue;
+  base::Boxed<PoolPrice> price;  // absent: its jobs are not billed
 
   // True if workers get whole GPUs of nodes that they share.
   bool rents_gpus() const { return sharing && sharing->unit == sharing_unit::kGpu; }
@@ -202,7 +204,8 @@ struct Schema<api::GpuPoolSpec> {
                  field<&T::node_loss_timeout_seconds>("nodeLossTimeoutSeconds"),
                  field<&T::max_termination_grace_period_seconds>("maxTerminationGracePeriodSeconds"),
                  field<&T::spares>("spares"),
-                 field<&T::queue>("queue")};
+                 field<&T::queue>("queue"),
+                 field<&T::price>("price")};
 };
 template <>
 struct Schema<api::PoolNodeCounts> {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "api/v1alpha1/job_bill.h"
 #include "api/v1alpha1/pool_queue.h"
 #include "base/boxed.h"
 #include "base/clock.h"
@@ -71,6 +72,7 @@ struct JobProgress {
   std::vector<AttemptEnd> history;    // the last kMaxHistory, in order
   std::int64_t yields = 0;            // times that it has made room for another job
   base::Boxed<JobQueueStatus> queue;  // only while the job waits in a pool with spec.queue
+  base::Boxed<JobBill> bill;          // only after a lease in a pool with spec.price
   bool operator==(const JobProgress&) const = default;
 };
 

@@ -37,6 +37,8 @@ inline constexpr char kPoolTaint[] = "gpupool.dev/pool";
 inline constexpr char kMemberLabel[] = "gpupool.dev.node-restriction.kubernetes.io/member";
 // Label on worker pods: number of slices of the worker.
 inline constexpr char kSlicesLabel[] = "gpupool.dev/slices";
+// Label on nodes: who owns the machine and is paid for it. No kubelet may write it (NodeRestriction).
+inline constexpr char kOwnerLabel[] = "gpupool.dev.node-restriction.kubernetes.io/owner";
 // Taint effect. Never NoExecute: pods of the node's owner keep running.
 inline constexpr char kNoSchedule[] = "NoSchedule";
 

@@ -19,6 +19,7 @@ inline constexpr char kNoSuchNode[] = "NoSuchNode";
 inline constexpr char kTooLarge[] = "TooLarge";
 inline constexpr char kNoMatchingModel[] = "NoMatchingModel";
 inline constexpr char kNoMatchingNode[] = "NoMatchingNode";  // labels and affinity of the template
+inline constexpr char kPriceTooHigh[] = "PriceTooHigh";      // for spec.maxPricePerGpuHour
 inline constexpr char kSuspended[] = "Suspended";
 
 // Why a job or a pool is stalled until a person acts.

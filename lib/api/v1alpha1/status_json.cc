@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "api/v1alpha1/bill_json.h"
 #include "api/v1alpha1/names.h"
 #include "base/rfc3339.h"
 
@@ -225,6 +226,7 @@ void add_progress(Json& status, const base::Boxed<JobProgress>& progress) {
   if (!ends.empty()) status["history"] = std::move(ends);
   status["yields"] = number_or_null(progress->yields);
   status["queue"] = to_json(progress->queue);
+  if (progress->bill) status["bill"] = Json::parse(bill_json(*progress->bill));
 }
 
 Json to_json(const SweepTrial& trial) {

@@ -10,6 +10,7 @@
 #include "controllers/cluster/finalizer_patch.h"
 #include "planning/pool/draining_nodes.h"
 #include "planning/pool/pool_status.h"
+#include "planning/pricing/pool_price.h"
 
 namespace gpupool::controllers {
 namespace {
@@ -27,6 +28,14 @@ planning::Drains drains_in(const PoolView& view) {
 
 std::optional<base::Duration> sooner(std::optional<base::Duration> a, std::optional<base::Duration> b) {
   return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
+// Jobs that wait for a lower price may start then, or others must not any more.
+std::optional<base::Duration> until_prices_change(const api::GpuPool& pool, base::WallTime now) {
+  if (!pool.spec.price) return std::nullopt;
+  const auto next = planning::next_price_change(*pool.spec.price, now);
+  if (!next) return std::nullopt;
+  return std::chrono::duration_cast<base::Duration>(*next - now);
 }
 
 }  // namespace
@@ -84,7 +93,9 @@ base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey
                           ? planning::make_pool_status(pool, view->members, view->shared, jobs, clock_.wall())
                           : planning::make_pool_status(pool, view->members, view->nodes, jobs, clock_.wall());
   runtime::Requeue again;
-  if (view->queue) again.after = sooner(forecaster_.update(key.name), queue_.until_claims(key.name));
+  again.after = until_prices_change(pool, clock_.wall());
+  if (view->queue)
+    again.after = sooner(again.after, sooner(forecaster_.update(key.name), queue_.until_claims(key.name)));
   if (!planning::is_news(status, pool.status)) return again;
   const auto body = api::status_update(pool.metadata, status);
   const auto done = client_.update(api::GpuPool::kType, key, body, "status", stop);

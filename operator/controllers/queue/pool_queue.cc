@@ -72,6 +72,7 @@ void PoolQueue::work_in_changes() {
     const base::MutexLock lock(changes_mutex_);
     std::swap(changes, changes_);
   }
+  if (prices_until_ && clock_.wall() >= *prices_until_) changes.everything = true;
   if (changes.everything) start_anew(changes);
   for (const auto& node : changes.nodes) work_in_node(node);
   for (const auto& job : changes.jobs) work_in_job(job);
@@ -85,6 +86,7 @@ void PoolQueue::start_anew(Changes& changes) {
   nodes_.clear();
   holders_.clear();
   sharers_.clear();
+  prices_until_.reset();
   close_books();
   for (const auto& pool : caches_.pools.store().list()) open_pool(pool);
   for (const auto& [job, verdict] : granted_) {

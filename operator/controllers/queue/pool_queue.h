@@ -137,6 +137,8 @@ class PoolQueue final : public Ticket::Issuer {
   std::function<void(const api::ObjectKey&)> on_notify_ = [](const api::ObjectKey&) {};
 
   base::Mutex mutex_;
+  // When the schedule of a pool changes its prices next.
+  std::optional<base::WallTime> prices_until_ GPUPOOL_GUARDED_BY(mutex_);
   // What tenants have used, by pool; it outlives the pool's state.
   struct Book {
     std::string pool_uid;

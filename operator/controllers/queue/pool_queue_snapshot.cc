@@ -45,8 +45,7 @@ std::optional<planning::QueueSnapshot> PoolQueue::snapshot(const api::GpuJob& jo
   const auto arrival = entry != nullptr ? entry->position().arrival : arrival_of(job.metadata.uid);
   const auto position = planning::WaitingLine::position_of(job, arrival);
   seen.ahead = state->line().count_before(position);
-  seen.line = seen.too_many() ? planning::WaitingLine(seen.pool->spec.worker_resource(), seen.pool->spec.near)
-                              : state->line().copy_before(position);
+  seen.line = seen.too_many() ? state->line().copy_empty() : state->line().copy_before(position);
   auto asker = job;
   asker.spec.pool = pool;
   seen.line.put(std::make_shared<const api::GpuJob>(std::move(asker)), arrival,

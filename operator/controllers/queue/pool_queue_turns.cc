@@ -10,6 +10,7 @@
 #include "planning/job/job_status.h"
 #include "planning/nodes/node_gpus.h"
 #include "planning/nodes/pool_validation.h"
+#include "planning/pricing/pool_price.h"
 #include "planning/tenants/gpu_amount.h"
 
 namespace gpupool::controllers {
@@ -26,11 +27,15 @@ base::WallTime seconds_now(const base::Clock& clock) {
 void PoolQueue::open_pool(const std::shared_ptr<const api::GpuPool>& pool) {
   const auto& name = pool->metadata.name;
   const auto& queue = pool->spec.queue;
+  const auto now = seconds_now(clock_);
+  if (pool->spec.price) {
+    const auto next = planning::next_price_change(*pool->spec.price, now);
+    if (next && (!prices_until_ || *next < *prices_until_)) prices_until_ = next;
+  }
   if (!queue || planning::validate_pool(*pool)) {
-    pools_.try_emplace(name, pool);
+    pools_.try_emplace(name, pool, nullptr, now);
     return;
   }
-  const auto now = seconds_now(clock_);
   auto& known = books_[name];
   if (known.book != nullptr && known.pool_uid == pool->metadata.uid) {
     known.book->change(*queue, now);
@@ -39,7 +44,7 @@ void PoolQueue::open_pool(const std::shared_ptr<const api::GpuPool>& pool) {
     known = {pool->metadata.uid,
              std::make_unique<planning::TenantBook>(*queue, stored ? *stored : api::QueueStatus(), now)};
   }
-  const auto state = pools_.try_emplace(name, pool, known.book.get()).first;
+  const auto state = pools_.try_emplace(name, pool, known.book.get(), now).first;
   state->second.advance(now);
 }
 

@@ -9,6 +9,7 @@
 #include "api/core/pod_template.h"
 #include "api/live_metrics_format.h"
 #include "api/v1alpha1/reasons.h"
+#include "base/money.h"
 #include "base/quantity.h"
 #include "planning/job/checkpoint_validation.h"
 #include "planning/job/data_validation.h"
@@ -260,12 +261,19 @@ MaybeProblem check_security(const api::PodTemplate& pod, const api::GpuPool* poo
   return why.empty() ? std::nullopt : MaybeProblem(bad_template(why));
 }
 
+MaybeProblem check_max_price(const api::GpuJobSpec& spec) {
+  const auto& most = spec.max_price_per_gpu_hour;
+  if (!most || base::parse_micros(*most)) return std::nullopt;
+  return bad_spec("spec.maxPricePerGpuHour: \"" + *most + "\" is not a price such as 1.50");
+}
+
 }  // namespace
 
 MaybeProblem validate_job(const api::GpuJob& job, const api::GpuPool* pool, const TemplateFields& fields) {
   if (auto problem = check_numbers(job)) return problem;
   if (auto problem = check_backup_nodes(job.spec, pool)) return problem;
   if (auto problem = check_metrics(job.spec)) return problem;
+  if (auto problem = check_max_price(job.spec)) return problem;
   if (auto problem = validate_data(job.spec)) return problem;
   if (auto problem = check_slice(job.spec, pool)) return problem;
   if (job.spec.pod_template.empty())

@@ -15,6 +15,7 @@
 #include "planning/job/plan_release.h"
 #include "planning/job/plan_restart.h"
 #include "planning/job/plan_running.h"
+#include "planning/job/record_bill.h"
 #include "planning/job/record_metrics.h"
 #include "planning/job/record_transfers.h"
 #include "planning/job/settle_attempt.h"
@@ -63,7 +64,7 @@ Step plan(const Observation& seen) {
 
 Step plan_job(const Observation& seen) {
   auto next = record_transfers(seen, record_metrics(seen, plan(seen)));
-  return record_end(seen, record_last_report(seen, std::move(next)));
+  return record_bill(seen, record_end(seen, record_last_report(seen, std::move(next))));
 }
 
 }  // namespace gpupool::planning

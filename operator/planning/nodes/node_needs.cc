@@ -59,7 +59,7 @@ NodeNeeds needs_of(const api::GpuJobSpec& job, const std::string& gpu_resource) 
 
 bool suits(const PoolNode& node, const NodeNeeds& needs) {
   return std::ranges::all_of(needs.labels, [&](const auto& label) { return has_label(node, label); }) &&
-         in_affinity(node, needs);
+         in_affinity(node, needs) && needs.price.allows(node.model);
 }
 
 std::int64_t fewer_slots(const PoolNode& node, std::int64_t by_gpus, const NodeNeeds& needs) {
@@ -75,6 +75,7 @@ std::string unmet_need(const PoolNode& node, const NodeNeeds& needs) {
     }
   }
   if (!in_affinity(node, needs)) return "does not meet spec.template.spec.affinity.nodeAffinity";
+  if (!needs.price.allows(node.model)) return "does not cost " + needs.price.text;
   std::string small;
   needs.requests.each([&](std::string_view name, std::int64_t amount) {
     const auto has = node.allocatable.of(name);

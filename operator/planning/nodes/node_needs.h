@@ -13,11 +13,13 @@
 #include "planning/nodes/node_gpus.h"
 #include "planning/nodes/resources.h"
 #include "planning/nodes/tolerations.h"
+#include "planning/pricing/price_list.h"
 
 namespace gpupool::planning {
 
-// What a pod template asks of a node, besides the pool's GPUs. Equal for templates that differ in nothing
-// else; empty for a template that asks nothing. Comparable, because jobs that ask the same get one answer.
+// What a job asks of a node, besides the pool's GPUs: by its template, and by the price that it pays. Equal
+// for jobs that differ in nothing else; empty for a job that asks nothing. Comparable, because jobs that ask
+// the same get one answer.
 struct NodeNeeds {
   Tolerations tolerations = {};
   std::vector<std::pair<std::string, std::string>> labels = {};  // nodeSelector, in order of key
@@ -25,10 +27,11 @@ struct NodeNeeds {
   // node, because gpupool adds one to it.
   std::vector<api::TemplateNodeTerm> terms = {};
   Resources requests = {};  // of one worker
+  PriceLimit price = {};    // set by who knows the prices of the pool
   auto operator<=>(const NodeNeeds&) const = default;
 
   // True if some nodes may be unsuitable for other reasons than their GPUs and taints.
-  bool narrow() const { return !labels.empty() || !terms.empty() || !requests.empty(); }
+  bool narrow() const { return !labels.empty() || !terms.empty() || !requests.empty() || price.narrow(); }
 };
 
 // What gpupool-carry requests beside the worker of a job with spec.results.
@@ -39,7 +42,8 @@ inline constexpr std::int64_t kResultsMebibytes = 64;
 // parsed (validate_job tells why).
 NodeNeeds needs_of(const api::GpuJobSpec& job, const std::string& gpu_resource);
 
-// True if the labels and the name of the node are as nodeSelector and node affinity ask.
+// True if the labels and the name of the node are as nodeSelector and node affinity ask, and its GPUs cost no
+// more than the job pays.
 bool suits(const PoolNode& node, const NodeNeeds& needs);
 
 // Number of such workers for which the node has room, beside the foreign pods, if no other worker runs there;

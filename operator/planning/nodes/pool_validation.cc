@@ -4,6 +4,7 @@
 #include "api/v1alpha1/reasons.h"
 #include "base/quantity.h"
 #include "planning/nodes/membership.h"
+#include "planning/pricing/pool_price.h"
 #include "planning/tenants/queue_validation.h"
 
 namespace gpupool::planning {
@@ -52,6 +53,10 @@ std::optional<api::Problem> validate_pool(const api::GpuPool& pool) {
   if (pool.spec.queue) {
     if (auto problem = check_queue(*pool.spec.queue); !problem.empty())
       return api::Problem{reason::kInvalidSpec, "spec.queue." + problem};
+  }
+  if (pool.spec.price) {
+    if (auto problem = check_price(*pool.spec.price); !problem.empty())
+      return api::Problem{reason::kInvalidSpec, "spec.price." + problem};
   }
   if (auto error = check_pattern(pool.spec.node_name_pattern); !error.empty()) {
     return api::Problem{reason::kInvalidNodeNamePattern, "spec.nodeNamePattern: " + error};

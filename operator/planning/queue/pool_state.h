@@ -46,8 +46,9 @@ class PoolState {
   using Leaving = std::set<std::string>;
   using Describe = std::function<SharedNode(const Member&, const Leaving& leaving)>;
 
-  // book: with spec.queue of the pool, else null; outlives this.
-  explicit PoolState(std::shared_ptr<const api::GpuPool> pool, TenantBook* book = nullptr);
+  // book: with spec.queue of the pool, else null; outlives this. prices_of: the moment whose prices hold.
+  explicit PoolState(std::shared_ptr<const api::GpuPool> pool, TenantBook* book = nullptr,
+                     base::WallTime prices_of = {});
   PoolState(const PoolState&) = delete;
   PoolState& operator=(const PoolState&) = delete;
 

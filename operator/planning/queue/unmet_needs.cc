@@ -62,6 +62,8 @@ std::optional<Verdict> unmet_by_all(const std::string& pool, const std::vector<c
                                     const NodeNeeds& needs) {
   if (nodes.empty() || !needs.narrow()) return std::nullopt;
   const auto left = suited(nodes, needs);
+  if (left.empty() && !suited(nodes, {.labels = needs.labels, .terms = needs.terms}).empty())
+    return Verdict{{}, reason::kPriceTooHigh, "no node of pool " + pool + " costs " + needs.price.text};
   if (left.empty()) {
     return Verdict{
         {}, reason::kNoMatchingNode, "no node of pool " + pool + " " + unmet_selection(nodes, needs)};
@@ -75,8 +77,11 @@ std::optional<Verdict> unmet_by_all(const std::string& pool, const std::vector<c
 std::optional<Verdict> unmet_by_named(const PoolNode& node, const NodeNeeds& needs) {
   const auto unmet = unmet_need(node, needs);
   if (unmet.empty()) return std::nullopt;
+  const bool expensive = suits(node, {.labels = needs.labels, .terms = needs.terms}) && !suits(node, needs);
   return Verdict{{},
-                 suits(node, needs) ? reason::kTooLarge : reason::kNoMatchingNode,
+                 expensive            ? reason::kPriceTooHigh
+                 : suits(node, needs) ? reason::kTooLarge
+                                      : reason::kNoMatchingNode,
                  std::string("node ").append(node.name).append(" of spec.nodes ").append(unmet)};
 }
 

@@ -9,14 +9,17 @@ namespace gpupool::planning {
 namespace {
 
 Demand demand_of(const api::GpuJob& job, const std::string& gpu_resource,
-                 const std::optional<api::Near>& near) {
-  return {api::worker_count(job.spec),
-          api::gpus_of_each_worker(job.spec),
-          job.spec.nodes,
-          needs_of(job.spec, gpu_resource),
-          {},
-          near_of(job.spec, near),
-          {}};
+                 const std::optional<api::Near>& near, const std::optional<PriceList>& prices) {
+  Demand demand{api::worker_count(job.spec),
+                api::gpus_of_each_worker(job.spec),
+                job.spec.nodes,
+                needs_of(job.spec, gpu_resource),
+                {},
+                near_of(job.spec, near),
+                {}};
+  const auto& most = job.spec.max_price_per_gpu_hour;
+  if (prices && most) demand.needs.price = price_limit(*prices, *most);
+  return demand;
 }
 
 }  // namespace
@@ -54,7 +57,7 @@ bool WaitingLine::put(Job job, std::uint64_t arrival, std::vector<std::string> a
     known->in_group_->second = std::move(job);
     return false;
   }
-  auto demand = same_spec ? known->demand() : demand_of(*job, gpu_resource_, near_);
+  auto demand = same_spec ? known->demand() : demand_of(*job, gpu_resource_, near_, prices_);
   demand.avoided = std::move(avoided);
   demand.turn = std::move(turn);
   remove(position.key);
@@ -165,7 +168,7 @@ std::size_t WaitingLine::count_before(const QueuePosition& position) const {
 }
 
 WaitingLine WaitingLine::copy_before(const QueuePosition& position) const {
-  WaitingLine copy(gpu_resource_, near_);
+  auto copy = copy_empty();
   for (const auto& [demand, whole] : groups_) {
     const auto end = whole.jobs.lower_bound(position);
     if (end == whole.jobs.begin()) continue;

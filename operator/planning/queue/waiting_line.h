@@ -17,6 +17,7 @@
 #include "api/v1alpha1/near.h"
 #include "planning/nodes/near_groups.h"
 #include "planning/nodes/node_needs.h"
+#include "planning/pricing/price_list.h"
 
 namespace gpupool::planning {
 
@@ -60,9 +61,11 @@ struct QueuePosition {
 // PoolState; not thread-safe.
 class WaitingLine {
  public:
-  // gpu_resource: that of the pool, for needs_of(). near: GpuPoolSpec::near.
-  explicit WaitingLine(std::string gpu_resource = "", std::optional<api::Near> near = std::nullopt)
-      : gpu_resource_(std::move(gpu_resource)), near_(std::move(near)) {}
+  // gpu_resource: that of the pool, for needs_of(). near: GpuPoolSpec::near. prices: nothing in a pool
+  // without a price.
+  explicit WaitingLine(std::string gpu_resource = "", std::optional<api::Near> near = std::nullopt,
+                       std::optional<PriceList> prices = std::nullopt)
+      : gpu_resource_(std::move(gpu_resource)), near_(std::move(near)), prices_(std::move(prices)) {}
   WaitingLine(const WaitingLine&) = delete;  // it contains iterators into itself
   WaitingLine& operator=(const WaitingLine&) = delete;
   WaitingLine(WaitingLine&&) = default;
@@ -124,6 +127,8 @@ class WaitingLine {
   std::vector<Job> in_order() const;
   // Number of jobs before this position.
   std::size_t count_before(const QueuePosition& position) const;
+  // Returns a line of the same pool without jobs.
+  WaitingLine copy_empty() const { return WaitingLine(gpu_resource_, near_, prices_); }
   // Returns a line with the jobs before this position. Templates are not parsed again.
   WaitingLine copy_before(const QueuePosition& position) const;
   // The position that the job has, or would have.
@@ -158,6 +163,7 @@ class WaitingLine {
 
   std::string gpu_resource_;
   std::optional<api::Near> near_;
+  std::optional<PriceList> prices_;
   Groups groups_;
   Ids group_ids_;
   std::map<Demand, Shape> shapes_;  // by demand without its turn

@@ -233,9 +233,10 @@ const std::vector<Story>& stories() {
   return kAll;
 }
 
-World make_world(const Story& story) {
+World make_world(const Story& story, bool priced) {
   World world(story.gpus, {"a", "b", "c"});
   story.begin(world);
+  if (priced) world.set_prices();
   return world;
 }
 
@@ -247,17 +248,19 @@ std::string end_of(const World& world) {
          std::to_string(status.workers.succeeded);
 }
 
-class CrashAnywhere : public testing::TestWithParam<std::size_t> {};
+// A story, and whether its pool has prices.
+class CrashAnywhere : public testing::TestWithParam<std::tuple<std::size_t, bool>> {};
 
 TEST_P(CrashAnywhere, EndsAsIfNothingHadHappened) {
-  const auto& story = stories().at(GetParam());
-  World calm = make_world(story);
+  const auto& [number_of_story, priced] = GetParam();
+  const auto& story = stories().at(number_of_story);
+  World calm = make_world(story, priced);
   ASSERT_TRUE(story.tell(calm));
   EXPECT_THAT(calm.broken, IsEmpty());
   ASSERT_GT(calm.writes, 5);
   for (int number = 1; number <= calm.writes; ++number) {
     for (const bool after : {false, true}) {
-      World world = make_world(story);
+      World world = make_world(story, priced);
       world.crash_at = {number, after};
       SCOPED_TRACE(std::string("crash ") + (after ? "after" : "before") + " write " + std::to_string(number));
       ASSERT_TRUE(story.tell(world));
@@ -271,8 +274,12 @@ TEST_P(CrashAnywhere, EndsAsIfNothingHadHappened) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Stories, CrashAnywhere, testing::Range<std::size_t>(0, stories().size()),
-                         [](const auto& each) { return std::string(stories().at(each.param).name); });
+INSTANTIATE_TEST_SUITE_P(Stories, CrashAnywhere,
+                         testing::Combine(testing::Range<std::size_t>(0, stories().size()), testing::Bool()),
+                         [](const auto& each) {
+                           return std::string(stories().at(std::get<0>(each.param)).name) +
+                                  (std::get<1>(each.param) ? "Priced" : "");
+                         });
 
 // Crashes, slow controllers and all kinds of ends at once. The outcome depends on the random numbers; that it
 // ends and keeps the promises (docs/protocol.md#promises) does not.
@@ -280,6 +287,7 @@ RC_GTEST_PROP(JobProperty, NothingBreaksThePromises, ()) {
   World world(*rc::gen::inRange<std::int64_t>(1, 4), {"a", "b", "c"});
   world.job.spec.backoff_limit = *rc::gen::inRange<std::int64_t>(0, 4);
   if (*rc::gen::arbitrary<bool>()) world.share(*rc::gen::inRange<std::int64_t>(1, 11));
+  if (*rc::gen::arbitrary<bool>()) world.set_prices();
   const auto endings = *rc::gen::container<std::vector<Ending>>(
       20, rc::gen::element(Ending::kSuccess, Ending::kSuccess, Ending::kCrash, Ending::kDeleted,
                            Ending::kEvicted));

@@ -57,7 +57,7 @@ bool World::run(const std::function<bool()>& done) {
       if (!idle_after_) return !done;
       now += std::chrono::duration_cast<base::WallTime::duration>(*idle_after_);
     }
-    now += std::chrono::milliseconds(100);
+    now += pace;
   }
   return false;
 }
@@ -76,6 +76,7 @@ bool World::turn() {
     auto copy = *pod;
     if (!move(copy)) continue;
     moved = true;
+    stamp_ends(copy);
     if (confirmed(copy) && copy.metadata.finalizers.empty()) {
       pods.erase(name);
     } else {

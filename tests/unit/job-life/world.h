@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "controllers/gpujob/job_actions.h"
 #include "controllers/gpujob/reconciler.h"
 #include "planning/slices/shared_node.h"
+#include "tests/unit/job-life/bill_audit.h"
 
 // A cluster with one job, without I/O. The real GpuJobReconciler acts on plain objects, one API write at a
 // time; simulated controllers and kubelets act in between. The world checks the promises
@@ -45,6 +47,9 @@ class World {
   // Makes the pool a sharing pool: each node has one GPU with ten slices, and each worker requests this
   // number.
   void share(std::int64_t slices);
+
+  // Gives the pool prices, and two of its nodes owners. From then on the world audits the bill.
+  void set_prices();
 
   // Operator and cluster act in turns until nothing changes or `done` returns true. Returns false if it never
   // comes to rest.
@@ -88,7 +93,8 @@ class World {
   std::map<std::string, std::shared_ptr<const api::Pod>> kept;
   std::map<std::string, planning::Child> succeeded;
   base::WallTime now;
-  std::map<std::string, base::WallTime> not_ready_since;       // as the operator has seen it
+  std::chrono::milliseconds pace{100};                    // how long operator and cluster take to act once
+  std::map<std::string, base::WallTime> not_ready_since;  // as the operator has seen it
   std::vector<std::shared_ptr<const api::GpuJob>> neighbours;  // hold nodes of the job too
 
   // Changes the answer of the queue.
@@ -193,7 +199,10 @@ class World {
   void check_start(const api::Pod& pod);
   void check_place(const api::Pod& pod);
   void check_free(const api::NodeRef& ref);
+  void stamp_ends(api::Pod& pod) const;  // of its containers
+  void note_status();                    // in the history, and audits its bill
 
+  std::optional<BillAudit> audit_;
   std::optional<base::Duration> idle_after_;
   std::set<std::string> silent_;                                  // nodes whose kubelet does nothing
   std::map<std::string, std::int64_t> replicas_;                  // by child UID

@@ -287,7 +287,7 @@ void World::write_status(const api::GpuJobStatus& status) {
       return;
     }
     job.status = std::move(stored->status);
-    history.push_back(job.status);
+    note_status();
     if (job.status.reason.empty())
       broken.push_back("a status without a reason in phase " + job.status.phase.string());
     const std::string after = job.status.lease ? job.status.lease->id : "";

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/v1alpha1/status_json.h"
+#include "planning/billing/job_bill.h"
 #include "tests/unit/planning/builders.h"
 
 namespace gpupool::planning {
@@ -148,7 +149,7 @@ TEST(SummarizeNodes, CountsWhatDoesNotFit) {
 
 // Names and UIDs of the nodes tell a restarted operator which nodes it may have changed, so they cannot be
 // left out.
-std::size_t size_of_status(std::int64_t ranks, std::int64_t nodes, bool lost) {
+std::size_t size_of_status(std::int64_t ranks, std::int64_t nodes, bool lost, bool billed = false) {
   auto job = test::make_job("job", ranks);
   job.metadata.uid = "00000000-0000-0000-0000-000000000001";
   job.status.lease = test::make_lease(job, api::lease_state::kRunning, {});
@@ -160,6 +161,18 @@ std::size_t size_of_status(std::int64_t ranks, std::int64_t nodes, bool lost) {
     } else {
       job.status.lease->nodes.push_back(node);
     }
+  }
+  if (billed) {  // the lease ends, and its nodes are named twice
+    std::vector<PricedNode> priced;
+    std::vector<std::string> names;
+    for (const auto& node : job.status.lease->nodes) {
+      priced.push_back({node.name, {"lab", "alice", "EUR", "1.20", 10, 8, 0, 0}});
+      names.push_back(node.name);
+    }
+    open_bill(job.status.progress.emplace().bill.emplace(), priced);
+    begin_time(*job.status.progress->bill, test::at(0));
+    leave_bill(*job.status.progress->bill, {names.begin(), names.end()}, names,
+               [](const auto&) { return test::at(60); });
   }
   job.status.node_names = summarize_nodes(job.status.lease->nodes);
   job.status.message.assign(100'000, 'x');  // output of a worker
@@ -173,6 +186,7 @@ TEST(StatusSize, AThousandRanksOnNodesWithEightGpus) {
 
 TEST(StatusSize, AThousandNodes) {
   EXPECT_LE(size_of_status(1000, 1000, false), 128U << 10U);
+  EXPECT_LE(size_of_status(1000, 1000, false, true), 128U << 10U) << "with a bill";
   EXPECT_LE(size_of_status(1000, 1000, true), 192U << 10U) << "all of them lost";
 }
 
