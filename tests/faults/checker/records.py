@@ -91,6 +91,7 @@ class Job:
     awaits_until: str = ""  # RFC 3339; then the claim is given up
     yields: int = 0  # how often it has made room
     grace: int = 0  # seconds that its workers have to stop
+    bill: dict | None = None
 
     @staticmethod
     def read(job: Object) -> "Job":
@@ -108,7 +109,7 @@ class Job:
                    status.get("attempts", 0), "startTime" in status, status.get("activeSeconds", 0),
                    status["checkpoint"].get("step", 0) if "checkpoint" in status else None, status.get("history", []),
                    job["spec"].get("pool", ""), lease.get("tenant", ""), lease.get("heldSince", ""), tuple(lease.get("awaits", [])),
-                   lease.get("awaitsUntil", ""), status.get("yields", 0), _grace(job["spec"]))
+                   lease.get("awaitsUntil", ""), status.get("yields", 0), _grace(job["spec"]), status.get("bill"))
 
     @property
     def awaiting(self) -> bool:

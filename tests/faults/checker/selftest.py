@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from tests.faults.checker import claim_breaches, yield_breaches
+from tests.faults.checker import bill_breaches, claim_breaches, yield_breaches
 from tests.faults.checker.breaches import BROKEN, lawful, lawful_data
 from tests.faults.checker.forger import Forger
 from tests.faults.checker.process import CheckerProcess
@@ -19,7 +19,7 @@ AGAIN = 5
 def self_test(lab: FaultLab, report: Report) -> None:
     """No operator may run meanwhile: it would clean up."""
     broken: dict[str, list[Any]] = {}
-    for found in (BROKEN, yield_breaches.BROKEN, claim_breaches.BROKEN):
+    for found in (BROKEN, yield_breaches.BROKEN, claim_breaches.BROKEN, bill_breaches.BROKEN):
         for rule, breaches in found.items():
             broken.setdefault(rule, []).extend(breaches)
     forger, checker = Forger(lab.api, lab.new_name()), CheckerProcess(lab.kubeconfig)
@@ -35,6 +35,7 @@ def self_test(lab: FaultLab, report: Report) -> None:
             lawful_data(forger)
             yield_breaches.lawful_yields(forger)
             claim_breaches.lawful_claims(forger)
+            bill_breaches.lawful_bills(forger)
             checker.ask("explained")
             problems = [f"complained of a job that kept all rules: {checker.show()}"] if checker.complaints else []
             claim_breaches.begin_early(forger)

@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 from tests.faults.races.race_kubelets import RaceKubelets
 from tests.kit.api import Api
-from tests.kit.manifests import pool_manifest
+from tests.kit.manifests import PRICE, pool_manifest
 from tests.kit.names import POOL_LABEL
 from tests.kit.played.nodes import FakeNodes
 from tests.kit.waiting import wait_for
@@ -36,8 +36,8 @@ def specs(namespaces: list[str]) -> dict[str, dict[str, Any]]:
         {"name": "lab", "namespaces": namespaces[OWNERS:5], "weight": 2, "limit": 16}]
     big = {"tenants": tenants, "others": {"mode": "Together", "limit": 24}, "yield": YIELD}
     lent, shared = ([{**tenant, "guaranteed": 1, "limit": limit} for tenant in tenants] for limit in (3, 4))
-    return {BIG: {"queue": big}, LENT: {"queue": {**big, "tenants": lent}},
-            SHARED: {"queue": {"tenants": shared, "yield": YIELD}, "sharing": {"deviceSplitCount": SPLIT}}}
+    return {BIG: {"queue": big, "price": PRICE}, LENT: {"queue": {**big, "tenants": lent}, "price": PRICE},
+            SHARED: {"queue": {"tenants": shared, "yield": YIELD}, "sharing": {"deviceSplitCount": SPLIT}, "price": PRICE}}
 
 
 class Fleet:

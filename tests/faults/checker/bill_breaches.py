@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bills that are right, and breaches of each rule about bills."""
+
+from typing import Any
+
+from tests.faults.checker.bill_rules import BillAddsUp, BilledAsHeld, BilledOnce
+from tests.faults.checker.forger import Forger
+
+PRICE = "3600.000000"  # one a second
+
+
+def _time(second: int) -> str:
+    return f"2026-01-02T03:{second // 60:02}:{second % 60:02}Z"
+
+
+def _segment(number: int, node: str | None, begin: int, end: int, **fields: Any) -> dict[str, Any]:
+    return {"number": number, **({"nodes": [node]} if node else {}), "nodeCount": 1, "gpus": 1, "pool": "p", "currency": "EUR",
+            "perGpuHour": PRICE, "from": _time(begin), "to": _time(end), "cost": f"{end - begin}.000000", **fields}
+
+
+def _bill(*segments: dict[str, Any], cost: int | None = None) -> dict[str, Any]:
+    sure = sum(int(float(segment["cost"])) for segment in segments)
+    return {"currency": "EUR", "cost": f"{sure if cost is None else cost}.000000", "gpuSeconds": sure,
+            "segmentCount": max((segment["number"] for segment in segments), default=0), "segments": list(segments)}
+
+
+def _billed_job(forger: Forger, node: str, *segments: dict[str, Any], cost: int | None = None) -> str:
+    job = forger.hold(node)
+    forger.status(job, 1, "Running", node, bill=_bill())
+    forger.status(job, 1, "Releasing", node, outcome="Suspended", bill=_bill(*segments, cost=cost))
+    return job
+
+
+def lawful_bills(forger: Forger) -> None:
+    """Two jobs after each other on a node; the segment is named when the lease goes."""
+    node = forger.node()
+    for begin in (0, 1):
+        job = _billed_job(forger, node, _segment(1, None, begin, begin + 1))
+        forger.unmark(node)
+        done = {"type": "Suspended", "status": "True", "reason": "Suspended", "message": "yes"}
+        forger.status(job, 1, "", phase="Suspended", reason="Suspended", message="yes", conditions=[done],
+                      bill=_bill(_segment(1, node, begin, begin + 1)))
+
+
+def a_segment_changes(forger: Forger) -> str:
+    node = forger.node()
+    job = _billed_job(forger, node, _segment(1, node, 0, 1))
+    forger.status(job, 1, "Releasing", node, outcome="Suspended", bill=_bill(_segment(1, node, 0, 2)))
+    return job
+
+
+def a_segment_is_missing(forger: Forger) -> str:
+    node = forger.node()
+    return _billed_job(forger, node, _segment(2, node, 0, 1))
+
+
+def a_sum_is_too_high(forger: Forger) -> str:
+    node = forger.node()
+    return _billed_job(forger, node, _segment(1, node, 0, 1), cost=2)
+
+
+def a_second_is_billed_twice(forger: Forger) -> str:
+    node = forger.node()
+    _billed_job(forger, node, _segment(1, node, 0, 30))
+    return _billed_job(forger, node, _segment(1, node, 10, 40))
+
+
+def a_moment_costs_a_minute(forger: Forger) -> str:
+    node = forger.node()
+    return _billed_job(forger, node, _segment(1, node, 0, 60))
+
+
+def another_node_is_billed(forger: Forger) -> str:
+    return _billed_job(forger, forger.node(), _segment(1, forger.node(), 0, 1))
+
+
+BROKEN = {
+    BillAddsUp.name: [a_segment_changes, a_segment_is_missing, a_sum_is_too_high],
+    BilledOnce.name: [a_second_is_billed_twice],
+    BilledAsHeld.name: [a_moment_costs_a_minute, another_node_is_billed],
+}
