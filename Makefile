@@ -16,7 +16,7 @@ deps: ## install the Debian packages of deps/packages.txt (as root)
 
 build: deps ## build the programs: operator, device plugin, launcher, preflight and command line, in build/bin, and the limiter
 	@cmake --preset release
-	@cmake --build --preset release --target gpupool_vgpu gpupool_vgpu_alias gpupool_vgpu_nvml gpupool-operator gpupool-device-plugin gpupool-launch gpupool-preflight gpupool-carry gpupool-web gpupool-keeper kubectl-gpupool
+	@cmake --build --preset release --target gpupool_vgpu gpupool_vgpu_alias gpupool_vgpu_nvml gpupool-operator gpupool-device-plugin gpupool-launch gpupool-preflight gpupool-carry gpupool-web gpupool-keeper gpupool-ledger kubectl-gpupool
 
 images: build ## make the container images, as archives in build/images
 	@deploy/images/build
@@ -26,7 +26,7 @@ package: deps ## make the Debian packages of gpupool-preflight and kubectl-gpupo
 	@cmake --build --preset release --target gpupool-preflight kubectl-gpupool
 	@cd build && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct || echo 0)} cpack -G DEB
 
-demo: build ## run the examples on a cluster of nodes; KEEP=1 leaves it up; PART=data shows sources and results, PART=checkpoint a drain, PART=queue two groups, PART=slices limits of memory
+demo: build ## run the examples on a cluster of nodes; KEEP=1 leaves it up; PART=data shows sources and results, PART=checkpoint a drain, PART=queue two groups, PART=slices limits of memory, PART=billing bills and books
 	@cmake --build --preset release --target gpupool_fake_nvml gpupool_fake_cuda $(if $(filter data,$(PART)),carry-s3-tool)
 	@demo/run
 

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "books/books.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+namespace gpupool::ledger {
+namespace {
+
+// WAL: readers never wait for the writer. FULL: a transaction that has ended survives the loss of power.
+constexpr char kSettings[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;";
+constexpr char kTables[] = R"(
+CREATE TABLE IF NOT EXISTS entry(seq INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL,
+  body TEXT NOT NULL, remark TEXT NOT NULL, clipped INTEGER NOT NULL, entered INTEGER NOT NULL,
+  hash TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS posting(seq INTEGER NOT NULL REFERENCES entry(seq), account TEXT NOT NULL,
+  currency TEXT NOT NULL, amount INTEGER NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS disputed_entry ON entry(kind) WHERE kind = 'disputed';
+CREATE INDEX IF NOT EXISTS posting_of ON posting(seq);
+CREATE TABLE IF NOT EXISTS hold(seq INTEGER NOT NULL REFERENCES entry(seq), node TEXT NOT NULL,
+  since INTEGER NOT NULL, until INTEGER NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS hold_of ON hold(node, until);
+)";
+constexpr char kEntryFields[] = "SELECT seq, key, kind, body, remark, clipped, entered, hash FROM entry ";
+
+Entry read_entry(const Query& row) {
+  return {row.number(0), row.text(1),   row.text(2),   row.text(3),
+          row.text(4),   row.number(5), row.number(6), row.text(7)};
+}
+
+// Undoes the transaction unless it was committed.
+class Transaction {
+ public:
+  explicit Transaction(Sqlite& database) : database_(database), begun_(database.run("BEGIN IMMEDIATE")) {}
+  ~Transaction() {
+    if (begun_ && !committed_) static_cast<void>(database_.run("ROLLBACK"));
+  }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  const base::Result<void>& begun() const { return begun_; }
+  base::Result<void> commit() {
+    auto done = database_.run("COMMIT");
+    committed_ = done.has_value();
+    return done;
+  }
+
+ private:
+  Sqlite& database_;
+  base::Result<void> begun_;
+  bool committed_ = false;
+};
+
+// The rows of a table in order of their entries.
+class Rows {
+ public:
+  static constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+
+  static base::Result<Rows> of(Sqlite& database, const std::string& sql) {
+    auto query = database.prepare(sql);
+    if (!query) return tl::unexpected<base::Error>(query.error());
+    Rows rows(*std::move(query));
+    rows.next();
+    return rows;
+  }
+  std::int64_t seq() const { return seq_; }  // of this row; kEnd: there is none
+  const Query& row() const { return query_; }
+  // An error ends the rows.
+  void next() {
+    const auto stepped = query_.step();
+    if (!stepped) error_ = stepped.error();
+    seq_ = stepped && *stepped ? query_.number(0) : kEnd;
+  }
+  const base::Error& error() const { return error_; }
+
+ private:
+  explicit Rows(Query query) : query_(std::move(query)) {}
+  Query query_;
+  std::int64_t seq_ = kEnd;
+  base::Error error_;
+};
+
+base::Result<void> done(Query& statement) {
+  const auto stepped = statement.step();
+  statement.reset();
+  if (!stepped) return tl::unexpected<base::Error>(stepped.error());
+  return {};
+}
+
+}  // namespace
+
+std::vector<Hold> holds_of(const Fact& fact) {
+  std::vector<Hold> holds;
+  if (!fact.whole_nodes()) return holds;
+  for (const auto& node : fact.nodes) holds.push_back({node, fact.from, fact.to});
+  return holds;
+}
+
+base::Result<std::unique_ptr<Books>> Books::open(const std::string& path, const base::Clock& clock) {
+  auto database = Sqlite::open(path, Sqlite::Access::kReadWrite);
+  if (!database) return tl::unexpected<base::Error>(database.error());
+  for (const char* sql : {kSettings, kTables}) {
+    if (auto set = database->run(sql); !set) return tl::unexpected<base::Error>(set.error());
+  }
+  std::unique_ptr<Books> books(new Books(*std::move(database), clock));
+  if (auto prepared = books->prepare_writes(); !prepared)
+    return tl::unexpected<base::Error>(prepared.error());
+  return books;
+}
+
+base::Result<std::unique_ptr<Books>> Books::open_to_read(const std::string& path, const base::Clock& clock) {
+  auto database = Sqlite::open(path, Sqlite::Access::kReadOnly);
+  if (!database) return tl::unexpected<base::Error>(database.error());
+  return std::unique_ptr<Books>(new Books(*std::move(database), clock));
+}
+
+base::Result<void> Books::prepare_writes() {
+  const std::pair<Query*, std::string> all[] = {
+      {&find_, kEntryFields + std::string("WHERE key = ?1")},
+      {&overlap_,
+       "SELECT sum(min(until, ?3) - max(since, ?2)) FROM hold WHERE node = ?1 AND until > ?2 AND since < ?3"},
+      {&add_entry_, "INSERT INTO entry VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
+      {&add_posting_, "INSERT INTO posting VALUES(?1, ?2, ?3, ?4)"},
+      {&add_hold_, "INSERT INTO hold VALUES(?1, ?2, ?3, ?4)"}};
+  for (const auto& [statement, sql] : all) {
+    auto prepared = database_.prepare(sql);
+    if (!prepared) return tl::unexpected<base::Error>(prepared.error());
+    *statement = *std::move(prepared);
+  }
+  return {};
+}
+
+base::Result<std::optional<Entry>> Books::find(const std::string& key) {
+  const auto row = find_.bind(1, key).step();
+  std::optional<Entry> found;
+  if (row && *row) found = read_entry(find_);
+  find_.reset();
+  if (!row) return tl::unexpected<base::Error>(row.error());
+  return found;
+}
+
+base::Result<Books::Overlap> Books::overlap_of(const Fact& fact) {
+  Overlap overlap;
+  for (const auto& hold : holds_of(fact)) {
+    const auto row = overlap_.bind(1, hold.node).bind(2, hold.from).bind(3, hold.to).step();
+    const auto seconds = row && *row ? overlap_.number(0) : 0;
+    overlap_.reset();
+    if (!row) return tl::unexpected<base::Error>(row.error());
+    overlap.sum += seconds;
+    if (seconds > overlap.most) overlap = {seconds, overlap.sum, hold.node};
+  }
+  return overlap;
+}
+
+// Nothing: it is known.
+base::Result<std::optional<Entry>> Books::entry_for(const Fact& fact) {
+  Entry entry{0, fact.key(), entry_kind::kSegment, to_text(fact), "", 0, 0, ""};
+  const auto dispute = [&](const std::string& why) {
+    entry.kind = entry_kind::kDisputed;
+    entry.remark = why;
+    return entry;
+  };
+  const auto known = find(entry.key);
+  if (!known) return tl::unexpected<base::Error>(known.error());
+  if (*known) {
+    if ((*known)->body == entry.body) return std::nullopt;
+    // Once for each content: it comes again whenever the job is read.
+    entry.key += "/" + hash_of({0, "", "", entry.body, "", 0, 0, ""}, kNoHash).substr(0, 16);
+    const auto disputed = find(entry.key);
+    if (!disputed) return tl::unexpected<base::Error>(disputed.error());
+    if (*disputed) return std::nullopt;
+    return dispute("entry " + std::to_string((*known)->seq) + " has the same key and other content");
+  }
+  if (fact.to <= fact.from || fact.nodes.empty()) return dispute("it is of no time, or of no node");
+  if (cost_until(fact, fact.to) != fact.cost) return dispute("seconds, GPUs and price do not make this cost");
+  const auto overlap = overlap_of(fact);
+  if (!overlap) return tl::unexpected<base::Error>(overlap.error());
+  if (overlap->most > kClockSeconds)
+    return dispute("node " + overlap->node + " was held by another job for " + std::to_string(overlap->most) +
+                   " s of this time");
+  entry.clipped = overlap->sum;
+  if (entry.clipped > 0)
+    entry.remark =
+        std::to_string(entry.clipped) + " node-seconds are in other entries too and are not charged again";
+  return entry;
+}
+
+base::Result<void> Books::store(Entry entry, Head& head) {
+  entry.seq = head.seq + 1;
+  entry.entered = std::chrono::duration_cast<std::chrono::seconds>(clock_.wall().time_since_epoch()).count();
+  entry.hash = hash_of(entry, head.hash);
+  add_entry_.bind(1, entry.seq).bind(2, entry.key).bind(3, entry.kind).bind(4, entry.body);
+  if (auto added = done(
+          add_entry_.bind(5, entry.remark).bind(6, entry.clipped).bind(7, entry.entered).bind(8, entry.hash));
+      !added)
+    return added;
+  head = {entry.seq, entry.hash};
+  if (entry.kind != entry_kind::kSegment) return {};
+  const auto fact = fact_from(entry.body);
+  if (!fact) return tl::unexpected<base::Error>(fact.error());
+  for (const auto& posting : postings_of(*fact, entry.clipped)) {
+    add_posting_.bind(1, entry.seq).bind(2, posting.account).bind(3, posting.currency);
+    if (auto added = done(add_posting_.bind(4, posting.amount)); !added) return added;
+  }
+  for (const auto& hold : holds_of(*fact)) {
+    if (auto added =
+            done(add_hold_.bind(1, entry.seq).bind(2, hold.node).bind(3, hold.from).bind(4, hold.to));
+        !added)
+      return added;
+  }
+  return {};
+}
+
+base::Result<std::size_t> Books::enter(std::span<const Fact> facts) {
+  Transaction transaction(database_);
+  if (!transaction.begun()) return tl::unexpected<base::Error>(transaction.begun().error());
+  auto end = head();
+  if (!end) return tl::unexpected<base::Error>(end.error());
+  std::size_t made = 0;
+  for (const auto& fact : facts) {
+    auto entry = entry_for(fact);
+    if (!entry) return tl::unexpected<base::Error>(entry.error());
+    if (!*entry) continue;
+    if (auto stored = store(**std::move(entry), *end); !stored)
+      return tl::unexpected<base::Error>(stored.error());
+    ++made;
+  }
+  if (made == 0) return made;
+  if (auto committed = transaction.commit(); !committed)
+    return tl::unexpected<base::Error>(committed.error());
+  return made;
+}
+
+base::Result<Head> Books::head() {
+  auto last = database_.prepare("SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1");
+  if (!last) return tl::unexpected<base::Error>(last.error());
+  const auto row = last->step();
+  if (!row) return tl::unexpected<base::Error>(row.error());
+  return *row ? Head{last->number(0), last->text(1)} : Head{0, std::string(kNoHash)};
+}
+
+base::Result<std::int64_t> Books::disputed() {
+  auto count = database_.prepare("SELECT count(*) FROM entry WHERE kind = 'disputed'");
+  if (!count) return tl::unexpected<base::Error>(count.error());
+  const auto row = count->step();
+  if (!row) return tl::unexpected<base::Error>(row.error());
+  return count->number(0);
+}
+
+base::Result<void> Books::each_entry(const std::function<bool(const Entry&)>& visit) {
+  auto rows = database_.prepare(kEntryFields + std::string("ORDER BY seq"));
+  if (!rows) return tl::unexpected<base::Error>(rows.error());
+  for (;;) {
+    const auto row = rows->step();
+    if (!row) return tl::unexpected<base::Error>(row.error());
+    if (!*row || !visit(read_entry(*rows))) return {};
+  }
+}
+
+base::Result<void> Books::each_page(const std::function<void(const Page&)>& visit) {
+  auto entries = Rows::of(database_, kEntryFields + std::string("ORDER BY seq"));
+  auto postings = Rows::of(database_, "SELECT seq, account, currency, amount FROM posting ORDER BY seq");
+  auto holds = Rows::of(database_, "SELECT seq, node, since, until FROM hold ORDER BY seq");
+  for (auto* rows : {&entries, &postings, &holds}) {
+    if (!*rows) return tl::unexpected<base::Error>(rows->error());
+  }
+  for (;;) {
+    Page page;
+    page.seq = std::min({entries->seq(), postings->seq(), holds->seq()});
+    if (page.seq == Rows::kEnd) break;
+    for (; entries->seq() == page.seq; entries->next()) page.entry = read_entry(entries->row());
+    for (; postings->seq() == page.seq; postings->next())
+      page.postings.push_back({postings->row().text(1), postings->row().text(2), postings->row().number(3)});
+    for (; holds->seq() == page.seq; holds->next())
+      page.holds.push_back({holds->row().text(1), holds->row().number(2), holds->row().number(3)});
+    visit(page);
+  }
+  for (const auto* rows : {&entries, &postings, &holds}) {
+    if (!(*rows)->error().message.empty()) return tl::unexpected<base::Error>((*rows)->error());
+  }
+  return {};
+}
+
+}  // namespace gpupool::ledger

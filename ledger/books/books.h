@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "books/entry.h"
+#include "books/fact.h"
+#include "books/sqlite.h"
+
+namespace gpupool::ledger {
+
+// The end of the chain: who knows it can tell later whether entries were cut off.
+struct Head {
+  std::int64_t seq = 0;
+  std::string hash;
+  bool operator==(const Head&) const = default;
+};
+
+// How many seconds of one node may be in two segments because the clocks of two operators differ. The later
+// segment is shortened by them.
+inline constexpr std::int64_t kClockSeconds = 10;
+
+// The time for which a whole node was held. Unix seconds; `to` is not part of it.
+struct Hold {
+  std::string node;
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  auto operator<=>(const Hold&) const = default;
+};
+
+// The rows of one number.
+struct Page {
+  std::int64_t seq = 0;
+  std::optional<Entry> entry = {};
+  std::vector<Posting> postings = {};
+  std::vector<Hold> holds = {};
+};
+
+// The holds that an entry of this fact has: of whole nodes only.
+std::vector<Hold> holds_of(const Fact& fact);
+
+// The books: double entry in a chain of hashes, in an SQLite file. Facts are entered once, by their key,
+// however often they come and in whatever order. Nothing is changed or deleted. One writer at a time.
+class Books {
+ public:
+  // Makes the file if it is missing. clock: outlives this.
+  static base::Result<std::unique_ptr<Books>> open(const std::string& path, const base::Clock& clock);
+  // For readers, beside a writer.
+  static base::Result<std::unique_ptr<Books>> open_to_read(const std::string& path, const base::Clock& clock);
+
+  // Enters those that are new, in one transaction that is on the disk when it returns. Returns how many
+  // entries it made. After an error nothing of it is entered.
+  base::Result<std::size_t> enter(std::span<const Fact> facts);
+
+  base::Result<Head> head();
+  // How many entries are disputed.
+  base::Result<std::int64_t> disputed();
+  // All entries in their order, until visit() returns false.
+  base::Result<void> each_entry(const std::function<bool(const Entry&)>& visit);
+  // All rows that are stored with one number, also where some are missing, in the order of the numbers. Holds
+  // one of them in memory.
+  base::Result<void> each_page(const std::function<void(const Page&)>& visit);
+  base::Result<std::string> integrity() { return database_.integrity(); }
+
+ private:
+  Books(Sqlite database, const base::Clock& clock) : database_(std::move(database)), clock_(clock) {}
+  base::Result<void> prepare_writes();
+  base::Result<std::optional<Entry>> find(const std::string& key);
+  // How many of the segment's node-seconds others have, and the name of one of these nodes.
+  struct Overlap {
+    std::int64_t most = 0;  // of one node
+    std::int64_t sum = 0;
+    std::string node;
+  };
+  base::Result<Overlap> overlap_of(const Fact& fact);
+  base::Result<std::optional<Entry>> entry_for(const Fact& fact);
+  base::Result<void> store(Entry entry, Head& head);
+
+  Sqlite database_;
+  const base::Clock& clock_;
+  Query find_;
+  Query overlap_;
+  Query add_entry_;
+  Query add_posting_;
+  Query add_hold_;
+};
+
+}  // namespace gpupool::ledger

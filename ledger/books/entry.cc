@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "books/entry.h"
+
+#include <algorithm>
+
+#include "base/hmac_sha256.h"
+#include "base/wide.h"
+
+namespace gpupool::ledger {
+namespace {
+
+constexpr std::int64_t kPercent = 100;
+
+std::string hex(const base::Sha256Digest& digest) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const auto byte : digest) {
+    text += kDigits[byte >> 4U];
+    text += kDigits[byte & 15U];
+  }
+  return text;
+}
+
+}  // namespace
+
+// Each field comes after its length, so that no two entries have the same text.
+std::string hash_of(const Entry& entry, std::string_view before) {
+  std::string text;
+  const auto add = [&](std::string_view field) {
+    text += std::to_string(field.size());
+    text += ':';
+    text += field;
+  };
+  add(before);
+  add(std::to_string(entry.seq));
+  add(entry.key);
+  add(entry.kind);
+  add(entry.body);
+  add(entry.remark);
+  add(std::to_string(entry.clipped));
+  add(std::to_string(entry.entered));
+  return hex(base::sha256(text));
+}
+
+base::Micros amount_of(const Fact& fact, std::int64_t clipped) {
+  const auto less = base::charge_for(fact.per_gpu_hour, fact.gpus, 1, clipped, 0);
+  return less ? std::max<base::Micros>(0, fact.cost - less->amount) : 0;
+}
+
+std::vector<Posting> postings_of(const Fact& fact, std::int64_t clipped) {
+  const auto cost = amount_of(fact, clipped);
+  if (cost == 0) return {};
+  const auto fee =
+      fact.owner.empty() ? cost : static_cast<base::Micros>(base::product(cost, fact.fee) / kPercent);
+  std::vector<Posting> postings = {{"tenant:" + fact.ns, fact.currency, -cost}};
+  if (cost > fee) postings.push_back({"owner:" + fact.owner, fact.currency, cost - fee});
+  if (fee > 0) postings.push_back({"platform", fact.currency, fee});
+  return postings;
+}
+
+}  // namespace gpupool::ledger

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <cstdio>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/stop_signals.h"
+#include "books/books.h"
+#include "books/verify.h"
+#include "ledger.h"
+#include "options.h"
+#include "reports/statement.h"
+
+namespace gpupool {
+namespace {
+
+constexpr int kWrong = 1;
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+int fail(const base::Error& error) {
+  std::fprintf(stderr, "gpupool-ledger: %s\n", error.message.c_str());
+  return kWrong;
+}
+
+int serve(const Options& options, base::Clock& clock, const std::stop_token& stop) {
+  base::LogLevel level{};
+  if (!base::parse_log_level(options.log_level, level)) {
+    std::fprintf(stderr, "gpupool-ledger: --log-level is debug, info, warning or error\n");
+    return 2;
+  }
+  const base::Log log(level);
+  const auto done = serve_ledger(options, clock, log, stop);
+  if (done) return 0;
+  log.error("cannot keep the books", {{"error", done.error().message}});
+  return kWrong;
+}
+
+int show_statement(ledger::Books& books, const Options& options, const base::Clock& clock) {
+  const auto now = std::chrono::duration_cast<std::chrono::seconds>(clock.wall().time_since_epoch()).count();
+  const auto statement =
+      ledger::make_statement(books, options.month.value_or(ledger::month_of(now)), options.whose);
+  if (!statement) return fail(statement.error());
+  print(options.format == "csv"    ? ledger::as_csv(*statement)
+        : options.format == "json" ? ledger::as_json(*statement)
+                                   : ledger::as_text(*statement));
+  return 0;
+}
+
+int verify(ledger::Books& books, const Options& options) {
+  const auto verdict = ledger::verify(books, options.head);
+  if (!verdict) return fail(verdict.error());
+  for (const auto& finding : verdict->findings)
+    print((finding.seq > 0 ? "entry " + std::to_string(finding.seq) + ": " : std::string()) + finding.what +
+          "\n");
+  print(std::to_string(verdict->entries) + " entries, " + std::to_string(verdict->disputed) +
+        " of them disputed; " + (verdict->findings.empty() ? "the books are right" : "THE BOOKS ARE WRONG") +
+        "\n");
+  print("head " + std::to_string(verdict->head.seq) + ":" + verdict->head.hash + "\n");
+  return verdict->findings.empty() ? 0 : kWrong;
+}
+
+int read_books(const Options& options, const base::Clock& clock) {
+  const auto books = ledger::Books::open_to_read(options.database, clock);
+  if (!books) return fail(books.error());
+  if (options.command == LedgerCommand::kVerify) return verify(**books, options);
+  if (options.command != LedgerCommand::kExplain) return show_statement(**books, options, clock);
+  const auto text = ledger::explain(**books, options.job);
+  if (!text) return fail(text.error());
+  print(*text);
+  return 0;
+}
+
+int run(int argc, char** argv, const std::stop_token& stop) {
+  const auto read = read_options(argc, argv);
+  if (const int* code = std::get_if<int>(&read)) return *code;
+  const auto& options = std::get<Options>(read);
+  base::SystemClock clock;
+  return options.command == LedgerCommand::kServe ? serve(options, clock, stop) : read_books(options, clock);
+}
+
+}  // namespace
+}  // namespace gpupool
+
+int main(int argc, char** argv) {
+  std::stop_source stop;
+  const gpupool::base::StopSignals signals(stop);
+  return gpupool::run(argc, argv, stop.get_token());
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "books/books.h"
+#include "reports/statement.h"
+
+namespace gpupool {
+
+enum class LedgerCommand { kServe, kBill, kPayout, kExplain, kVerify };
+
+// The command line of gpupool-ledger.
+struct Options {
+  LedgerCommand command = LedgerCommand::kServe;
+  std::string database = "/data/ledger.db";
+  std::string kubeconfig;
+  std::string health_bind_address = ":8080";
+  std::string log_level = "info";
+  ledger::Whose whose = {};
+  std::optional<ledger::Month> month;  // absent: this one
+  std::string format = "text";
+  std::string job;
+  std::optional<ledger::Head> head;
+};
+
+// Returns the exit code if there is nothing to run: 0 for --help and --version, 2 for a wrong flag (named on
+// stderr).
+std::variant<Options, int> read_options(int argc, char** argv);
+
+}  // namespace gpupool

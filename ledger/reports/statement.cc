@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/statement.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/wide.h"
+
+namespace gpupool::ledger {
+namespace {
+
+using std::chrono::sys_days;
+
+constexpr std::int64_t kPercent = 100;
+
+std::int64_t unix_seconds(sys_days day) {
+  return std::chrono::duration_cast<std::chrono::seconds>(day.time_since_epoch()).count();
+}
+
+Month make_month(std::chrono::year_month month) {
+  const int year = static_cast<int>(month.year());
+  const auto number = static_cast<unsigned int>(month.month());
+  return {std::to_string(year) + (number < 10 ? "-0" : "-") + std::to_string(number),
+          unix_seconds(sys_days(month / 1)), unix_seconds(sys_days((month + std::chrono::months(1)) / 1))};
+}
+
+// Nothing for a text that is not only digits.
+std::optional<unsigned int> number_of(std::string_view digits) {
+  unsigned int number = 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > '9') return std::nullopt;
+    number = number * 10 + static_cast<unsigned int>(digit - '0');
+  }
+  return number;
+}
+
+// What tenants pay until then, or what is left of it for the owner.
+base::Micros until(const Fact& fact, std::int64_t moment, bool for_owner) {
+  const auto paid = cost_until(fact, moment).value_or(0);
+  if (!for_owner) return paid;
+  return paid - static_cast<base::Micros>(base::product(paid, fact.fee) / kPercent);
+}
+
+bool concerns(const Whose& whose, const Fact& fact) {
+  if (!whose.ns.empty() && fact.ns != whose.ns) return false;
+  if (whose.for_owner && fact.owner.empty()) return false;
+  return whose.owner.empty() || fact.owner == whose.owner;
+}
+
+// The entry's whole amount; what is not charged for is taken from its last part.
+base::Micros whole_amount(const Entry& entry, const Fact& fact, bool for_owner) {
+  base::Micros amount = 0;
+  for (const auto& posting : postings_of(fact, entry.clipped)) {
+    if (for_owner ? posting.account.starts_with("owner:") : posting.amount < 0)
+      amount += for_owner ? posting.amount : -posting.amount;
+  }
+  return amount;
+}
+
+void add(Statement& statement, const Entry& entry, const Fact& fact) {
+  const auto& month = statement.month;
+  const bool for_owner = statement.whose.for_owner;
+  if (fact.to <= month.begin || fact.from >= month.end || !concerns(statement.whose, fact)) return;
+  StatementLine line{entry.seq, fact, std::max(fact.from, month.begin), std::min(fact.to, month.end), 0};
+  const auto end =
+      line.to == fact.to ? whole_amount(entry, fact, for_owner) : until(fact, line.to, for_owner);
+  line.amount = end - (line.from == fact.from ? 0 : until(fact, line.from, for_owner));
+  statement.totals[fact.currency] += line.amount;
+  statement.lines.push_back(std::move(line));
+}
+
+}  // namespace
+
+std::optional<Month> parse_month(std::string_view text) {
+  constexpr std::size_t kYear = 4;
+  constexpr std::size_t kWhole = 7;
+  if (text.size() != kWhole || text[kYear] != '-') return std::nullopt;
+  const auto year = number_of(text.substr(0, kYear));
+  const auto month = number_of(text.substr(kYear + 1));
+  if (!year || !month || *month < 1 || *month > 12) return std::nullopt;
+  return make_month(
+      std::chrono::year_month(std::chrono::year(static_cast<int>(*year)), std::chrono::month(*month)));
+}
+
+Month month_of(std::int64_t moment) {
+  const auto day =
+      std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(moment)));
+  const std::chrono::year_month_day date(day);
+  return make_month(date.year() / date.month());
+}
+
+base::Result<Statement> make_statement(Books& books, const Month& month, const Whose& whose) {
+  Statement statement{month, whose, {}, {}};
+  base::Result<void> read;
+  const auto all = books.each_entry([&](const Entry& entry) {
+    if (entry.kind != entry_kind::kSegment) return true;
+    const auto fact = fact_from(entry.body);
+    if (!fact) read = tl::unexpected<base::Error>(fact.error());
+    if (fact) add(statement, entry, *fact);
+    return read.has_value();
+  });
+  if (!all) return tl::unexpected<base::Error>(all.error());
+  if (!read) return tl::unexpected<base::Error>(read.error());
+  std::ranges::stable_sort(statement.lines, {}, &StatementLine::from);
+  return statement;
+}
+
+base::Result<std::string> explain(Books& books, const std::string& job) {
+  std::string text;
+  const auto all = books.each_entry([&](const Entry& entry) {
+    const auto fact = fact_from(entry.body);
+    if (!fact || (job != fact->job_uid && job != fact->ns + "/" + fact->job)) return true;
+    const auto each = fact->slices > 0
+                          ? std::to_string(fact->slices) + "/" + std::to_string(fact->split) + " GPU"
+                          : std::to_string(fact->gpus) + (fact->gpus == 1 ? " GPU" : " GPUs");
+    text += "entry " + std::to_string(entry.seq) + " (" + entry.kind + "), segment " + fact->key() + " of " +
+            fact->ns + "/" + fact->job + ":\n  " + std::to_string(fact->to - fact->from) + " s x " +
+            std::to_string(fact->nodes.size()) + (fact->nodes.size() == 1 ? " node x " : " nodes x ") + each +
+            " x " + base::micros_text(fact->per_gpu_hour) + " " + fact->currency +
+            " per GPU-hour = " + base::micros_text(fact->cost) + "\n";
+    if (!entry.remark.empty()) text += "  " + entry.remark + "\n";
+    if (entry.kind != entry_kind::kSegment) return true;
+    for (const auto& posting : postings_of(*fact, entry.clipped))
+      text += "  " + posting.account + ": " + base::micros_text(posting.amount) + "\n";
+    return true;
+  });
+  if (!all) return tl::unexpected<base::Error>(all.error());
+  if (text.empty())
+    return base::fail(base::ErrorCode::kNotFound,
+                      "the books have nothing of job " + job +
+                          "; give NAMESPACE/NAME or its UID. What it holds now is in its "
+                          "status, not in the books");
+  return text;
+}
+
+}  // namespace gpupool::ledger

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/money.h"
+#include "base/result.h"
+#include "books/books.h"
+#include "books/fact.h"
+
+namespace gpupool::ledger {
+
+// A calendar month in UTC, as Unix seconds; the end is not part of it.
+struct Month {
+  std::string name;  // 2026-11
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+// Reads "2026-11"; nothing for other text.
+std::optional<Month> parse_month(std::string_view text);
+// The month of this moment.
+Month month_of(std::int64_t moment);
+
+// Whose statement it is; an empty field: of all.
+struct Whose {
+  std::string ns;
+  std::string owner;
+  bool for_owner = false;  // amounts are what owners are paid
+};
+
+// What one entry is in a month.
+struct StatementLine {
+  std::int64_t seq = 0;
+  Fact fact;
+  std::int64_t from = 0;  // in the month
+  std::int64_t to = 0;
+  base::Micros amount = 0;
+};
+
+struct Statement {
+  Month month;
+  Whose whose;
+  std::vector<StatementLine> lines;
+  std::map<std::string, base::Micros> totals;  // by currency
+};
+
+// An entry that runs beyond its month is split; its parts add up to its amount. Disputed entries are not in
+// it.
+base::Result<Statement> make_statement(Books& books, const Month& month, const Whose& whose);
+
+// With a line for each job, and the totals.
+std::string as_text(const Statement& statement);
+// With a line for each entry; RFC 4180.
+std::string as_csv(const Statement& statement);
+std::string as_json(const Statement& statement);
+
+// How the amount of each segment of a job comes about. job: "namespace/name" or a UID.
+base::Result<std::string> explain(Books& books, const std::string& job);
+
+}  // namespace gpupool::ledger

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forms of a statement.
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/rfc3339.h"
+#include "reports/statement.h"
+
+namespace gpupool::ledger {
+namespace {
+
+using nlohmann::json;
+
+std::string time_text(std::int64_t moment) {
+  return base::to_rfc3339(base::WallTime(std::chrono::seconds(moment)));
+}
+
+// GPU-seconds in thousandths, rounded down.
+std::int64_t milli_gpu_seconds(const StatementLine& line) {
+  const auto& fact = line.fact;
+  const auto units =
+      (fact.slices > 0 ? fact.slices : fact.gpus) * static_cast<std::int64_t>(fact.nodes.size());
+  return units * (line.to - line.from) * 1000 / (fact.slices > 0 ? std::max<std::int64_t>(fact.split, 1) : 1);
+}
+
+std::string hours_text(std::int64_t milli_seconds) {
+  auto text = base::micros_text(milli_seconds * 10 / 36);  // thousandths of a second to millionths of an hour
+  return text.substr(0, text.size() - 3);
+}
+
+std::string padded(std::string text, std::size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
+std::string right(const std::string& text, std::size_t width) {
+  return (text.size() < width ? std::string(width - text.size(), ' ') : "") + text;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string title(const Statement& statement) {
+  const auto& whose = statement.whose;
+  if (whose.for_owner) return whose.owner.empty() ? "Payout of all owners" : "Payout of owner " + whose.owner;
+  return whose.ns.empty() ? "Bill of all namespaces" : "Bill of namespace " + whose.ns;
+}
+
+}  // namespace
+
+std::string as_text(const Statement& statement) {
+  struct Sum {
+    std::int64_t milli_gpu_seconds = 0;
+    base::Micros amount = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Sum> jobs;  // job, currency
+  for (const auto& line : statement.lines) {
+    const auto& fact = line.fact;
+    auto& sum = jobs[{fact.ns + "/" + fact.job + (statement.whose.for_owner ? " of " + fact.owner : ""),
+                      fact.currency}];
+    sum.milli_gpu_seconds += milli_gpu_seconds(line);
+    sum.amount += line.amount;
+  }
+  std::string text = title(statement) + ", " + statement.month.name + " (UTC)\n\n";
+  text += padded("JOB", 40) + right("GPU-HOURS", 14) + right("AMOUNT", 20) + "\n";
+  for (const auto& [key, sum] : jobs)
+    text += padded(key.first, 40) + right(hours_text(sum.milli_gpu_seconds), 14) +
+            right(base::micros_text(sum.amount) + " " + key.second, 20) + "\n";
+  for (const auto& [currency, total] : statement.totals)
+    text += padded("Total", 40) + right("", 14) + right(base::micros_text(total) + " " + currency, 20) + "\n";
+  if (jobs.empty()) text += "nothing\n";
+  return text;
+}
+
+std::string as_csv(const Statement& statement) {
+  std::string text =
+      "month,entry,namespace,job,job_uid,segment,pool,owner,nodes,gpus_per_node,slices_per_node,split,from,"
+      "to,seconds,"
+      "price_per_gpu_hour,fee_percent,amount,currency\r\n";
+  for (const auto& line : statement.lines) {
+    const auto& fact = line.fact;
+    std::string nodes;
+    for (const auto& node : fact.nodes) nodes += (nodes.empty() ? "" : " ") + node;
+    for (const auto& field :
+         {statement.month.name, std::to_string(line.seq), fact.ns, fact.job, fact.job_uid,
+          std::to_string(fact.number), fact.pool, fact.owner, nodes, std::to_string(fact.gpus),
+          std::to_string(fact.slices), std::to_string(fact.split), time_text(line.from), time_text(line.to),
+          std::to_string(line.to - line.from), base::micros_text(fact.per_gpu_hour), std::to_string(fact.fee),
+          base::micros_text(line.amount)})
+      text += csv_field(field) + ",";
+    text += fact.currency + "\r\n";
+  }
+  return text;
+}
+
+std::string as_json(const Statement& statement) {
+  json lines = json::array();
+  for (const auto& line : statement.lines) {
+    const auto& fact = line.fact;
+    lines.push_back({{"entry", line.seq},
+                     {"namespace", fact.ns},
+                     {"job", fact.job},
+                     {"jobUid", fact.job_uid},
+                     {"segment", fact.number},
+                     {"pool", fact.pool},
+                     {"owner", fact.owner},
+                     {"nodes", fact.nodes},
+                     {"gpus", fact.gpus},
+                     {"slices", fact.slices},
+                     {"split", fact.split},
+                     {"from", time_text(line.from)},
+                     {"to", time_text(line.to)},
+                     {"seconds", line.to - line.from},
+                     {"perGpuHour", base::micros_text(fact.per_gpu_hour)},
+                     {"fee", fact.fee},
+                     {"amount", base::micros_text(line.amount)},
+                     {"currency", fact.currency}});
+  }
+  json totals = json::object();
+  for (const auto& [currency, total] : statement.totals) totals[currency] = base::micros_text(total);
+  const json all = {
+      {"month", statement.month.name},   {"kind", statement.whose.for_owner ? "payout" : "bill"},
+      {"namespace", statement.whose.ns}, {"owner", statement.whose.owner},
+      {"lines", std::move(lines)},       {"totals", std::move(totals)}};
+  return all.dump(2) + "\n";
+}
+
+}  // namespace gpupool::ledger

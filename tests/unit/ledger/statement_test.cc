@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/statement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/ledger/books_fixture.h"
+
+namespace gpupool::ledger {
+namespace {
+
+using test::BooksInFolder;
+using test::kNovember;
+using test::make_fact;
+using testing::HasSubstr;
+
+constexpr std::int64_t kDay = 86'400;
+
+TEST(Month, IsReadAndFound) {
+  const auto november = parse_month("2026-11");
+  ASSERT_TRUE(november);
+  EXPECT_EQ(november->begin, kNovember);
+  EXPECT_EQ(november->end, kNovember + 30 * kDay);
+  EXPECT_EQ(month_of(kNovember - 1).name, "2026-10");
+  EXPECT_EQ(month_of(kNovember).name, "2026-11");
+  for (const char* text : {"", "2026", "2026-13", "2026-00", "26-11", "2026-1", "2026-11-01", "x", "2026-1x"})
+    EXPECT_FALSE(parse_month(text)) << text;
+}
+
+TEST(Statement, SumsWhatANamespacePays) {
+  BooksInFolder books;
+  auto other = make_fact("v", 1, {"b"}, 0, 100);
+  other.ns = "team-b";
+  books.enter({make_fact("u", 1, {"a"}, 0, 100), make_fact("u", 2, {"a"}, 200, 260), other});
+  const auto bill =
+      make_statement(*books, *parse_month("2026-11"), {.ns = "team-a", .owner = "", .for_owner = false});
+  ASSERT_TRUE(bill);
+  EXPECT_EQ(bill->lines.size(), 2U);
+  EXPECT_EQ(bill->totals.at("EUR"), 160'000);
+  EXPECT_THAT(as_text(*bill), HasSubstr("0.160000 EUR"));
+  EXPECT_THAT(as_text(*bill), HasSubstr("0.044"));  // GPU-hours
+  EXPECT_THAT(as_csv(*bill), HasSubstr("2026-11,1,team-a,job-u,u,1,lab,alice,a,1,0,0,2026-11-01T00:00:00Z,"
+                                       "2026-11-01T00:01:40Z,100,3.600000,10,0.100000,EUR\r\n"));
+  EXPECT_THAT(as_json(*bill), HasSubstr("\"EUR\": \"0.160000\""));
+}
+
+TEST(Statement, OwnersGetTheRestOfTheFee) {
+  BooksInFolder books;
+  auto platform = make_fact("v", 1, {"b"}, 0, 100);
+  platform.owner.clear();
+  books.enter({make_fact("u", 1, {"a"}, 0, 100), platform});
+  const auto payout =
+      make_statement(*books, *parse_month("2026-11"), {.ns = "", .owner = "", .for_owner = true});
+  ASSERT_TRUE(payout);
+  EXPECT_EQ(payout->lines.size(), 1U);
+  EXPECT_EQ(payout->totals.at("EUR"), 90'000);
+}
+
+// The parts of what runs over the end of months are the whole, to the millionth.
+TEST(Statement, MonthsAddUp) {
+  for (const bool for_owner : {false, true}) {
+    BooksInFolder books;
+    auto fact = make_fact("u", 1, {"a", "b", "c"}, -20 * kDay - 7, 70 * kDay + 11);
+    fact.per_gpu_hour = 1'234'567;
+    fact.carry = 1234;
+    fact.fee = 7;
+    fact.cost = *cost_until(fact, fact.to);
+    auto clipped = make_fact("v", 1, {"a"}, 70 * kDay + 5, 90 * kDay);
+    books.enter({fact, clipped});
+    base::Micros sum = 0;
+    for (const char* month : {"2026-10", "2026-11", "2026-12", "2027-01"}) {
+      const auto part =
+          make_statement(*books, *parse_month(month), {.ns = "", .owner = "", .for_owner = for_owner});
+      ASSERT_TRUE(part);
+      if (const auto total = part->totals.find("EUR"); total != part->totals.end()) sum += total->second;
+    }
+    base::Micros posted = 0;
+    ASSERT_TRUE(books->each_page([&](const Page& page) {
+      for (const auto& posting : page.postings) {
+        if (posting.account.starts_with(for_owner ? "owner:" : "tenant:")) posted += posting.amount;
+      }
+    }));
+    EXPECT_EQ(sum, for_owner ? posted : -posted);
+  }
+}
+
+TEST(Statement, DisputedEntriesAreNotInIt) {
+  BooksInFolder books;
+  auto wrong = make_fact("u", 1, {"a"}, 0, 100);
+  ++wrong.cost;
+  books.enter({wrong});
+  const auto bill = make_statement(*books, *parse_month("2026-11"), {});
+  ASSERT_TRUE(bill);
+  EXPECT_TRUE(bill->lines.empty());
+  EXPECT_THAT(as_text(*bill), HasSubstr("nothing"));
+}
+
+TEST(Explain, ShowsTheArithmetic) {
+  BooksInFolder books;
+  books.enter({make_fact("u", 1, {"a", "b"}, 0, 100)});
+  const auto text = explain(*books, "team-a/job-u");
+  ASSERT_TRUE(text);
+  EXPECT_THAT(*text, HasSubstr("100 s x 2 nodes x 1 GPU x 3.600000 EUR per GPU-hour = 0.200000"));
+  EXPECT_THAT(*text, HasSubstr("owner:alice: 0.180000"));
+  EXPECT_TRUE(explain(*books, "u"));
+  EXPECT_FALSE(explain(*books, "team-a/none"));
+}
+
+}  // namespace
+}  // namespace gpupool::ledger
