@@ -12,7 +12,7 @@ from tests.kit.paths import ROOT
 
 DATA = ROOT / "bench" / "data"
 PROGRAMS: dict[str, list] = {"placement": ["bench_placement"], "decode": ["bench_decode", DATA],
-                             "watch": ["bench_watch", DATA]}
+                             "watch": ["bench_watch", DATA], "ledger": ["bench_ledger"]}
 SUITES = [*PROGRAMS, "carry", "fair", "instructions", "keeper", "launcher", "logs", "page", "plugin", "pricing"]
 
 
