@@ -16,7 +16,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 IMAGES = {"operator": ["gpupool-operator", "gpupool-launch"],
           "device-plugin": ["gpupool-device-plugin", "gpupool-preflight"],
           "carry": ["gpupool-carry"],
-          "web": ["gpupool-web"], "keeper": ["gpupool-keeper"]}
+          "web": ["gpupool-web"], "keeper": ["gpupool-keeper"],
+          "ledger": ["gpupool-ledger"]}
 # image: libraries that only the driver's library needs, which comes from the machine
 LOADED = {"device-plugin": ["libdl.so.2", "libpthread.so.0", "librt.so.1"]}
 # image: libraries of ours, in OURS_IN; programs in other containers load them

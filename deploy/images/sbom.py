@@ -20,6 +20,7 @@ LINKED = {
     "gpupool-carry": ["nlohmann-json3-dev", "libsimdjson-dev", "libcli11-dev", "libexpected-dev", "libgcc-12-dev", "libc6-dev"],
     "gpupool-web": ["nlohmann-json3-dev", "libsimdjson-dev", "libcli11-dev", "libexpected-dev", "libgcc-12-dev", "libc6-dev"],
     "gpupool-keeper": ["nlohmann-json3-dev", "libsimdjson-dev", "libcli11-dev", "libexpected-dev", "libgcc-12-dev", "libc6-dev"],
+    "gpupool-ledger": ["nlohmann-json3-dev", "libsimdjson-dev", "libcli11-dev", "libexpected-dev", "libgcc-12-dev", "libc6-dev"],
     "gpupool-launch": ["libstdc++-12-dev", "libgcc-12-dev", "libc6-dev"],
 }
 

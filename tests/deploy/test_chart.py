@@ -54,7 +54,7 @@ class ValuesTest(unittest.TestCase):
         with open(os.path.join(CHART, "values.yaml"), encoding="utf-8") as source:
             text = source.read()
         self.assertEqual(set(yaml.safe_load(text)) | {"global"}, set(schema["properties"]))
-        for key in ("operator", "devicePlugin", "web", "keeper", "poolNodes", "crds", "rbac", "priorityClass", "metrics", "networkPolicy"):
+        for key in ("operator", "devicePlugin", "web", "keeper", "ledger", "poolNodes", "crds", "rbac", "priorityClass", "metrics", "networkPolicy"):
             self.assertEqual(set(yaml.safe_load(text)[key]), set(schema["properties"][key]["properties"]), key)
         for block in re.findall(r"\n\n(\S.*)", text):
             self.assertTrue(block.startswith("#") or block.endswith(":"), f"{block}: says nothing about itself")

@@ -25,7 +25,7 @@ REFUSALS = {"gpupool_enforced_refusals_total"}
 def registered():
     """Every text in the sources that may be a metric's name."""
     names = set()
-    for top in ("lib", "operator", "device-plugin", "keeper"):
+    for top in ("lib", "operator", "device-plugin", "keeper", "ledger"):
         for path in glob.glob(os.path.join(ROOT, top, "**", "*.cc"), recursive=True):
             with open(path, encoding="utf-8") as source:
                 names |= set(re.findall(r'"([a-z]+(?:_[a-z]+)+)"', source.read()))
@@ -94,7 +94,7 @@ class MonitoringTest(unittest.TestCase):
         pods = [item["spec"]["template"]["metadata"]["labels"] for kind in ("Deployment", "DaemonSet")
                 for item in of_kind(kind)]
         services = [item for item in of_kind("Service") if item["metadata"]["name"].endswith("metrics")]
-        self.assertEqual(len(services), 3)
+        self.assertEqual(len(services), 4)
         for service in services:
             self.assertEqual(1, sum(service["spec"]["selector"].items() <= labels.items() for labels in pods))
         for monitor in of_kind("ServiceMonitor"):

@@ -39,7 +39,7 @@ class Site:
         self.values = VALUES
 
     def load_images(self) -> None:
-        for archive in output_of(BUILD_IMAGE, "operator", "device-plugin", "web", "keeper").split():
+        for archive in output_of(BUILD_IMAGE, "operator", "device-plugin", "web", "keeper", "ledger").split():
             self.cluster.load(archive)
 
     def helm(self, verb: str, *arguments: str, chart: str = CHART) -> Any:

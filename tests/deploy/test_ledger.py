@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of the chart that keeps the books."""
+
+import json
+import re
+import unittest
+
+from tests.deploy.chart import template
+from tests.deploy.pod_security import violations
+from tests.deploy.test_keeper import named
+from tests.deploy.test_web import AWAY, REQUIRED, pod_of
+from tests.kit.commands import output_of
+from tests.kit.paths import program
+
+ON = ["--set", "ledger.enabled=true"]
+
+
+class LedgerChartTest(unittest.TestCase):
+    def test_it_costs_nothing_where_it_is_off(self):
+        self.assertEqual([], [item for item in template() if "ledger" in json.dumps(item["metadata"])])
+
+    def test_it_only_reads_jobs(self):
+        objects = template(*ON)
+        self.assertEqual(named(objects, "ClusterRole", "gpupool-ledger")["rules"],
+                         [{"apiGroups": ["gpupool.dev"], "resources": ["gpujobs"], "verbs": ["get", "list", "watch"]}])
+        bound = [item["roleRef"]["name"] for item in objects for subject in item.get("subjects", [])
+                 if (subject.get("kind"), subject["name"]) == ("ServiceAccount", "gpupool-ledger")]
+        self.assertEqual(bound, ["gpupool-ledger"])
+        pod = pod_of(objects, "ledger")
+        self.assertEqual(violations(pod), [])
+        self.assertTrue(pod["containers"][0]["securityContext"]["readOnlyRootFilesystem"])
+
+    def test_it_runs_alone_and_not_on_nodes_of_pools(self):
+        deployment = named(template(*ON), "Deployment", "gpupool-ledger")["spec"]
+        self.assertEqual((deployment["replicas"], deployment["strategy"]), (1, {"type": "Recreate"}))
+        self.assertEqual(deployment["template"]["spec"]["affinity"]["nodeAffinity"], {REQUIRED: AWAY})
+
+    def test_its_claim_outlives_the_release(self):
+        claim = named(template(*ON), "PersistentVolumeClaim", "gpupool-ledger")
+        self.assertEqual(claim["metadata"]["annotations"]["helm.sh/resource-policy"], "keep")
+        objects = template(*ON, "--set", "ledger.storage.existingClaim=books")
+        self.assertNotIn("PersistentVolumeClaim", [item["kind"] for item in objects])
+        self.assertEqual(pod_of(objects, "ledger")["volumes"], [{"name": "data", "persistentVolumeClaim": {"claimName": "books"}}])
+
+    def test_its_flags_are_known(self):
+        known = set(re.findall(r"--[a-z-]+", output_of(program("gpupool-ledger"), "serve", "--help")))
+        command, *flags = pod_of(template(*ON), "ledger")["containers"][0]["args"]
+        self.assertEqual("serve", command)
+        self.assertLessEqual({flag.partition("=")[0] for flag in flags}, known)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger as part of the release: what a job cost is in the books when the job is gone."""
+
+import json
+from typing import Any
+
+from tests.install.site_under_test import Site
+from tests.kit.jobs import JobHandle
+from tests.kit.manifests import PRICE, job_manifest
+from tests.kit.names import SYSTEM_NAMESPACE
+
+VALUES = """
+ledger:
+  enabled: true
+  image: {tag: dev}
+  storage: {size: ""}
+"""
+
+
+def check(site: Site) -> None:
+    report, before = site.report, site.values
+    site.values += VALUES
+    site.helm("upgrade")
+    site.api.patch("gpupools", "shared", {"spec": {"price": PRICE}})
+    report.eventually("the ledger becomes ready", lambda: site.ready("ledger", 1))
+    (pod,) = site.pods("ledger")
+    report.check("it runs on a node that is in no pool", pod["spec"]["nodeName"] in ("ne", "nf"), pod["spec"]["nodeName"])
+    site.api.create("gpujobs", job_manifest("billed", "default", "shared", "sleep 3", slice={"count": 2}))
+    job = JobHandle(site.api, "billed", "default")
+    report.eventually("the billed job ends", lambda: (job.status().get("phase") == "Succeeded" and not job.status().get("lease"), job.show()))
+    bill = job.status().get("bill", {})
+    shown = site.kubectl("-n", "default", "get", "gpujobs", "billed", "-o", "wide")
+    report.check("its cost is a column", bill.get("cost", "none") in shown, shown)
+    job.delete()
+    report.eventually("the job is gone", lambda: (not job.exists(), ""))
+    report.eventually("its bill is in the books", lambda: (_total(site) == bill["cost"], f"{bill} {_ledger(site, 'bill')}"))
+    told = _ledger(site, "verify")
+    report.check("the books are right", "the books are right" in told, told)
+    site.api.patch("gpupools", "shared", {"spec": {"price": None}})
+    site.values = before
+    site.helm("upgrade")
+    report.eventually("without the value nothing is left of the ledger", lambda: (not site.pods("ledger"), ""))
+
+
+def _ledger(site: Site, *words: str) -> Any:
+    return site.kubectl("-n", SYSTEM_NAMESPACE, "exec", "deploy/gpupool-ledger", "--", "/gpupool-ledger", *words)
+
+
+def _total(site: Site) -> Any:
+    return json.loads(_ledger(site, "bill", "--namespace", "default", "--format", "json"))["totals"].get("EUR")
