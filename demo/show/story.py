@@ -6,7 +6,7 @@ import signal
 import time
 from typing import Any
 
-from demo.show import chart, checkpoint, data, demo_cluster, leftovers, page, promises, queue, search, slices
+from demo.show import billing, chart, checkpoint, data, demo_cluster, leftovers, page, promises, queue, search, slices
 from demo.show.answers import BusiestTop, WhyOfWaiting
 from demo.show.errors import DemoError
 from demo.show.kubectl import Kubectl
@@ -22,7 +22,7 @@ from tests.kit.paths import CRDS, EXAMPLES, ROOT, program
 JOBS_TIMEOUT = 480  # a busy machine takes four minutes
 
 
-PARTS = {"data": data, "checkpoint": checkpoint, "queue": queue, "slices": slices}
+PARTS = {"data": data, "checkpoint": checkpoint, "queue": queue, "slices": slices, "billing": billing}
 
 
 def run(keep: bool, part: str = "") -> int:
@@ -81,7 +81,7 @@ def remove() -> None:
 def _check_machine() -> None:
     if os.geteuid() != 0:
         raise DemoError("a cluster needs root: namespaces, mounts and cgroups")
-    for name in ("gpupool-operator", "gpupool-launch", "gpupool-device-plugin", "gpupool-carry", "kubectl-gpupool"):
+    for name in ("gpupool-operator", "gpupool-launch", "gpupool-device-plugin", "gpupool-carry", "gpupool-ledger", "kubectl-gpupool"):
         if not os.access(program(name), os.X_OK):
             raise DemoError(f"{program(name)} is missing; `make build` makes it")
 
