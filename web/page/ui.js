@@ -55,7 +55,9 @@ export function VirtualRows({ count, height, row, label, stick, onStick, classNa
     if (stick && (event.type !== "wheel" || event.deltaY < 0) && (event.type !== "keydown" || keys.includes(event.key))) onStick?.(false);
   };
   useLayoutEffect(() => {
-    if (stick && box.current) box.current.scrollTop = count * height;
+    if (!stick || !box.current) return;
+    box.current.scrollTop = count * height;
+    last.current = box.current.scrollTop; // its scroll event comes later: it must not undo what the visitor does until then
   }, [count, stick]);
   useEffect(() => {
     const observer = new ResizeObserver(look);
