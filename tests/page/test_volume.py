@@ -62,7 +62,7 @@ class VolumeTest(PageCase):
                 time.sleep(0.005)
         server, page = self.stub(plays), self.page()
         page.open(server.url + "#/jobs/lab/resnet")
-        page.wait_text("line 500", ".log")
+        page.wait("Number(document.querySelector('#log + .tools [role=status]')?.innerText.match(/(\\d+) lines/)?.[1]) >= 500")
         page.run("(() => { const box = document.querySelector('.log'); box.scrollIntoView(); box.focus(); })()")
         page.press("PageUp")
         page.wait("(() => { const box = document.querySelector('.log'); return box.scrollTop + box.clientHeight < box.scrollHeight - 400; })()")
