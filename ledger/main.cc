@@ -24,12 +24,7 @@ int fail(const base::Error& error) {
 }
 
 int serve(const Options& options, base::Clock& clock, const std::stop_token& stop) {
-  base::LogLevel level{};
-  if (!base::parse_log_level(options.log_level, level)) {
-    std::fprintf(stderr, "gpupool-ledger: --log-level is debug, info, warning or error\n");
-    return 2;
-  }
-  const base::Log log(level);
+  const base::Log log(options.log_level);
   const auto done = serve_ledger(options, clock, log, stop);
   if (done) return 0;
   log.error("cannot keep the books", {{"error", done.error().message}});

@@ -25,6 +25,7 @@ std::optional<ledger::Head> parse_head(const std::string& text) {
 
 std::variant<Options, int> read_options(int argc, char** argv) {
   Options options;
+  std::string log_level = "info";
   std::string month;
   std::string head;
   CLI::App app("Keeps the books of what GpuJobs have held, and bills, pays out and checks from them.",
@@ -50,7 +51,9 @@ std::variant<Options, int> read_options(int argc, char** argv) {
       ->add_option("--health-bind-address", options.health_bind_address,
                    "HOST:PORT of /healthz, /readyz and /metrics")
       ->capture_default_str();
-  serve->add_option("--log-level", options.log_level, "debug, info, warning or error")->capture_default_str();
+  serve->add_option("--log-level", log_level, "debug, info, warning or error")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
+      ->capture_default_str();
   auto* bill = command("bill", LedgerCommand::kBill, "What namespaces pay for a month");
   bill->add_option("--namespace,-n", options.whose.ns, "Only this one");
   statement(bill);
@@ -73,6 +76,7 @@ std::variant<Options, int> read_options(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }
+  base::parse_log_level(log_level, options.log_level);
   options.command = commands.at(app.get_subcommands().front());
   options.whose.for_owner = options.command == LedgerCommand::kPayout;
   return options;

@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#include "base/log.h"
 #include "books/books.h"
 #include "reports/statement.h"
 
@@ -18,7 +19,7 @@ struct Options {
   std::string database = "/data/ledger.db";
   std::string kubeconfig;
   std::string health_bind_address = ":8080";
-  std::string log_level = "info";
+  base::LogLevel log_level = base::LogLevel::kInfo;
   ledger::Whose whose = {};
   std::optional<ledger::Month> month;  // absent: this one
   std::string format = "text";

@@ -72,13 +72,17 @@ class Rows {
     if (!stepped) error_ = stepped.error();
     seq_ = stepped && *stepped ? query_.number(0) : kEnd;
   }
-  const base::Error& error() const { return error_; }
+  // Whether all rows were read, as far as they were.
+  base::Result<void> end() const {
+    if (!error_) return {};
+    return tl::unexpected<base::Error>(*error_);
+  }
 
  private:
   explicit Rows(Query query) : query_(std::move(query)) {}
   Query query_;
   std::int64_t seq_ = kEnd;
-  base::Error error_;
+  std::optional<base::Error> error_;
 };
 
 base::Result<void> done(Query& statement) {
@@ -249,13 +253,10 @@ base::Result<std::int64_t> Books::disputed() {
 }
 
 base::Result<void> Books::each_entry(const std::function<bool(const Entry&)>& visit) {
-  auto rows = database_.prepare(kEntryFields + std::string("ORDER BY seq"));
+  auto rows = Rows::of(database_, kEntryFields + std::string("ORDER BY seq"));
   if (!rows) return tl::unexpected<base::Error>(rows.error());
-  for (;;) {
-    const auto row = rows->step();
-    if (!row) return tl::unexpected<base::Error>(row.error());
-    if (!*row || !visit(read_entry(*rows))) return {};
-  }
+  while (rows->seq() != Rows::kEnd && visit(read_entry(rows->row()))) rows->next();
+  return rows->end();
 }
 
 base::Result<void> Books::each_page(const std::function<void(const Page&)>& visit) {
@@ -277,7 +278,7 @@ base::Result<void> Books::each_page(const std::function<void(const Page&)>& visi
     visit(page);
   }
   for (const auto* rows : {&entries, &postings, &holds}) {
-    if (!(*rows)->error().message.empty()) return tl::unexpected<base::Error>((*rows)->error());
+    if (auto read = (*rows)->end(); !read) return read;
   }
   return {};
 }

@@ -26,8 +26,8 @@ struct Head {
   bool operator==(const Head&) const = default;
 };
 
-// How many seconds of one node may be in two segments because the clocks of two operators differ. The later
-// segment is shortened by them.
+// How many seconds of one node may be in two segments because the clocks of two operators differ. The segment
+// that is entered later is not charged for them.
 inline constexpr std::int64_t kClockSeconds = 10;
 
 // The time for which a whole node was held. Unix seconds; `to` is not part of it.

@@ -47,11 +47,15 @@ base::Micros amount_of(const Fact& fact, std::int64_t clipped) {
   return less ? std::max<base::Micros>(0, fact.cost - less->amount) : 0;
 }
 
+base::Micros platform_part(const Fact& fact, base::Micros amount) {
+  if (fact.owner.empty()) return amount;
+  return static_cast<base::Micros>(base::product(amount, fact.fee) / kPercent);
+}
+
 std::vector<Posting> postings_of(const Fact& fact, std::int64_t clipped) {
   const auto cost = amount_of(fact, clipped);
   if (cost == 0) return {};
-  const auto fee =
-      fact.owner.empty() ? cost : static_cast<base::Micros>(base::product(cost, fact.fee) / kPercent);
+  const auto fee = platform_part(fact, cost);
   std::vector<Posting> postings = {{"tenant:" + fact.ns, fact.currency, -cost}};
   if (cost > fee) postings.push_back({"owner:" + fact.owner, fact.currency, cost - fee});
   if (fee > 0) postings.push_back({"platform", fact.currency, fee});

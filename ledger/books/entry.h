@@ -50,8 +50,10 @@ struct Posting {
 // What the fact is charged without `clipped` node-seconds.
 base::Micros amount_of(const Fact& fact, std::int64_t clipped);
 
-// Accounts: "tenant:<namespace>" pays, "owner:<name>" and "platform" are paid. The fee is rounded down. Their
-// sum is 0. Machines without an owner are the platform's.
+// What the platform keeps of an amount: its fee, rounded down; all of it if the machines are its own.
+base::Micros platform_part(const Fact& fact, base::Micros amount);
+
+// Accounts: "tenant:<namespace>" pays, "owner:<name>" and "platform" are paid. Their sum is 0.
 std::vector<Posting> postings_of(const Fact& fact, std::int64_t clipped);
 
 }  // namespace gpupool::ledger

@@ -56,10 +56,8 @@ std::vector<Fact> facts_of(const api::GpuJob& job) {
 
 std::optional<base::Micros> cost_until(const Fact& fact, std::int64_t moment) {
   const auto seconds = std::clamp(moment, fact.from, fact.to) - fact.from;
-  const auto each = fact.slices > 0 ? fact.slices : fact.gpus;
-  const auto split = fact.slices > 0 ? std::max<std::int64_t>(fact.split, 1) : 1;
-  const auto charge = base::charge_for(fact.per_gpu_hour, each * static_cast<std::int64_t>(fact.nodes.size()),
-                                       split, seconds, fact.carry);
+  const auto charge =
+      base::charge_for(fact.per_gpu_hour, fact.units(), fact.units_of_gpu(), seconds, fact.carry);
   if (!charge) return std::nullopt;
   return charge->amount;
 }

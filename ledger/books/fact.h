@@ -38,6 +38,11 @@ struct Fact {
   // Never repeats: job_uid is the job's, and its segments are numbered.
   std::string key() const { return job_uid + "/" + std::to_string(number); }
   bool whole_nodes() const { return split == 0; }
+  // What is held on all nodes together, in GPUs or slices, and how many of these a GPU has.
+  std::int64_t units() const {
+    return (slices > 0 ? slices : gpus) * static_cast<std::int64_t>(nodes.size());
+  }
+  std::int64_t units_of_gpu() const { return slices > 0 && split > 0 ? split : 1; }
 };
 
 // The segments of the job's status, without those that cannot be read.

@@ -4,14 +4,10 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/wide.h"
-
 namespace gpupool::ledger {
 namespace {
 
 using std::chrono::sys_days;
-
-constexpr std::int64_t kPercent = 100;
 
 std::int64_t unix_seconds(sys_days day) {
   return std::chrono::duration_cast<std::chrono::seconds>(day.time_since_epoch()).count();
@@ -34,11 +30,9 @@ std::optional<unsigned int> number_of(std::string_view digits) {
   return number;
 }
 
-// What tenants pay until then, or what is left of it for the owner.
-base::Micros until(const Fact& fact, std::int64_t moment, bool for_owner) {
-  const auto paid = cost_until(fact, moment).value_or(0);
-  if (!for_owner) return paid;
-  return paid - static_cast<base::Micros>(base::product(paid, fact.fee) / kPercent);
+// What the tenant pays, or what the owner gets of it.
+base::Micros share(const Fact& fact, base::Micros amount, bool for_owner) {
+  return for_owner ? amount - platform_part(fact, amount) : amount;
 }
 
 bool concerns(const Whose& whose, const Fact& fact) {
@@ -47,24 +41,15 @@ bool concerns(const Whose& whose, const Fact& fact) {
   return whose.owner.empty() || fact.owner == whose.owner;
 }
 
-// The entry's whole amount; what is not charged for is taken from its last part.
-base::Micros whole_amount(const Entry& entry, const Fact& fact, bool for_owner) {
-  base::Micros amount = 0;
-  for (const auto& posting : postings_of(fact, entry.clipped)) {
-    if (for_owner ? posting.account.starts_with("owner:") : posting.amount < 0)
-      amount += for_owner ? posting.amount : -posting.amount;
-  }
-  return amount;
-}
-
 void add(Statement& statement, const Entry& entry, const Fact& fact) {
   const auto& month = statement.month;
   const bool for_owner = statement.whose.for_owner;
   if (fact.to <= month.begin || fact.from >= month.end || !concerns(statement.whose, fact)) return;
   StatementLine line{entry.seq, fact, std::max(fact.from, month.begin), std::min(fact.to, month.end), 0};
-  const auto end =
-      line.to == fact.to ? whole_amount(entry, fact, for_owner) : until(fact, line.to, for_owner);
-  line.amount = end - (line.from == fact.from ? 0 : until(fact, line.from, for_owner));
+  const auto until = [&](std::int64_t moment) { return cost_until(fact, moment).value_or(0); };
+  // What is not charged for is taken from the last part.
+  const auto end = line.to == fact.to ? amount_of(fact, entry.clipped) : until(line.to);
+  line.amount = share(fact, end, for_owner) - share(fact, until(line.from), for_owner);
   statement.totals[fact.currency] += line.amount;
   statement.lines.push_back(std::move(line));
 }

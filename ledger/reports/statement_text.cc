@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The forms of a statement.
-#include <algorithm>
 #include <chrono>
 #include <map>
 #include <utility>
@@ -21,10 +20,7 @@ std::string time_text(std::int64_t moment) {
 
 // GPU-seconds in thousandths, rounded down.
 std::int64_t milli_gpu_seconds(const StatementLine& line) {
-  const auto& fact = line.fact;
-  const auto units =
-      (fact.slices > 0 ? fact.slices : fact.gpus) * static_cast<std::int64_t>(fact.nodes.size());
-  return units * (line.to - line.from) * 1000 / (fact.slices > 0 ? std::max<std::int64_t>(fact.split, 1) : 1);
+  return line.fact.units() * (line.to - line.from) * 1000 / line.fact.units_of_gpu();
 }
 
 std::string hours_text(std::int64_t milli_seconds) {
