@@ -2,9 +2,12 @@
 #include "ledger.h"
 
 #include <atomic>
+#include <string>
 #include <thread>
-#include <utility>
+#include <vector>
 
+#include "api/v1alpha1/gpu_account.h"
+#include "api/v1alpha1/gpu_bill_record.h"
 #include "api/v1alpha1/gpu_job.h"
 #include "base/metrics.h"
 #include "books/books.h"
@@ -12,8 +15,12 @@
 #include "kube/config/rest_config.h"
 #include "net/curl_transport.h"
 #include "net/http_server.h"
+#include "runtime/cache/informer.h"
 #include "runtime/watch/reflector.h"
+#include "serve/intake.h"
 #include "serve/job_feed.h"
+#include "serve/publication.h"
+#include "serve/record_feed.h"
 
 namespace gpupool {
 namespace {
@@ -21,16 +28,52 @@ namespace {
 constexpr std::chrono::seconds kRetry{1};
 constexpr char kAgent[] = "gpupool-ledger/" GPUPOOL_VERSION;
 
-void tell_state(base::Metrics& metrics, ledger::Books& books, bool behind) {
+// Read by the server's threads.
+struct State {
+  std::atomic<bool> behind = false;
+  std::atomic<bool> diverged = false;
+};
+
+void tell_state(base::Metrics& metrics, ledger::Books& books, const State& state) {
   const auto tell = [&](const char* name, const char* help, double value) {
     metrics.gauge(name, help).set(value);
   };
-  tell("gpupool_ledger_behind", "1: what jobs have held cannot be entered.", behind ? 1 : 0);
+  tell("gpupool_ledger_behind", "1: what jobs have held cannot be entered.",
+       state.behind || state.diverged ? 1 : 0);
   if (const auto head = books.head())
     tell("gpupool_ledger_head", "The number of the last entry.", static_cast<double>(head->seq));
   if (const auto disputed = books.disputed())
     tell("gpupool_ledger_disputed", "Entries that move no account, because they are wrong.",
          static_cast<double>(*disputed));
+}
+
+kube::ClientOptions client_options(const kube::RestConfig& config) {
+  kube::ClientOptions options;
+  options.impersonate_user = config.impersonate_user;
+  options.impersonate_groups = config.impersonate_groups;
+  return options;
+}
+
+// Enters nothing into books that are not those that the cluster knows: a person has to look first, and adopt
+// them.
+void await_agreement(ledger::Publication& publication, State& state, base::Metrics& metrics,
+                     base::Clock& clock, const base::Log& log, const std::stop_token& stop) {
+  auto& diverged =
+      metrics.gauge("gpupool_ledger_diverged", "1: the books are not those that were published.");
+  std::string told;
+  do {
+    const auto agrees = publication.agrees(stop);
+    state.diverged = agrees && !*agrees;
+    diverged.set(state.diverged ? 1 : 0);
+    if (agrees && *agrees) return;
+    const auto problem =
+        agrees ? std::string(
+                     "the published head is not in these books: they are older or other ones. If they "
+                     "are to be used, run gpupool-ledger adopt")
+               : agrees.error().message;
+    if (problem != told) log.error("nothing is entered yet", {{"error", problem}});
+    told = problem;
+  } while (clock.sleep_for(kRetry, stop));
 }
 
 }  // namespace
@@ -41,21 +84,27 @@ base::Result<void> serve_ledger(const Options& options, base::Clock& clock, cons
   if (!config) return tl::unexpected<base::Error>(config.error());
   auto books = ledger::Books::open(options.database, clock);
   if (!books) return tl::unexpected<base::Error>(books.error());
-  // The gauge has a connection of its own: the feed's is used by the reflector's thread.
+  // The main thread has a connection of its own: the other one is used by the reflectors' threads.
   auto to_read = ledger::Books::open_to_read(options.database, clock);
   if (!to_read) return tl::unexpected<base::Error>(to_read.error());
   const net::CurlGlobal curl;
   base::Metrics metrics;
   net::CurlTransport api(config->endpoint, kAgent);
-  kube::Client client(api, config->tokens.get(), clock, metrics,
-                      {config->impersonate_user, config->impersonate_groups});
-  ledger::JobFeed feed(**books, metrics, log);
-  runtime::Reflector reflector(client, api::GpuJob::kType, {}, feed, clock, metrics, log);
-  std::atomic<bool> behind = false;
+  kube::Client client(api, config->tokens.get(), clock, metrics, client_options(*config));
+  ledger::Intake intake(**books, metrics, log);
+  ledger::JobFeed jobs(intake);
+  ledger::RecordFeed records(intake, log);
+  runtime::Informer<api::GpuAccount> accounts(client, {}, clock, metrics, log);
+  ledger::Publication publication(client, **to_read, intake, jobs, accounts.store(), clock, log);
+  runtime::Reflector of_jobs(client, api::GpuJob::kType, {}, jobs, clock, metrics, log);
+  runtime::Reflector of_records(client, api::GpuBillRecord::kType, {}, records, clock, metrics, log);
+  State state;
   const auto ready = [&](const net::ServerRequest&) {
-    if (!reflector.synced())
-      return net::ServerResponse{.status = 503, .body = "GpuJobs were not listed yet\n"};
-    if (behind) return net::ServerResponse{.status = 503, .body = "the books cannot be written\n"};
+    const auto problem = state.diverged      ? "the books are not those that were published"
+                         : !of_jobs.synced() ? "GpuJobs were not listed yet"
+                         : state.behind      ? "the books cannot be written"
+                                             : "";
+    if (*problem != '\0') return net::ServerResponse{.status = 503, .body = std::string(problem) + "\n"};
     return net::ServerResponse{.body = "ok\n"};
   };
   const auto server = net::HttpServer::start(
@@ -66,13 +115,33 @@ base::Result<void> serve_ledger(const Options& options, base::Clock& clock, cons
           return net::ServerResponse{.content_type = "text/plain; version=0.0.4", .body = metrics.expose()};
         }}});
   if (!server) return tl::unexpected<base::Error>(server.error());
-  const std::jthread watching([&](const std::stop_token& end) { reflector.run(end); });
   log.info("keeping the books", {{"database", options.database}, {"healthPort", (*server)->port()}});
+  await_agreement(publication, state, metrics, clock, log, stop);
+  std::vector<std::jthread> watching;
+  for (auto* reflector : {&of_jobs, &of_records, &accounts.reflector()})
+    watching.emplace_back([reflector](const std::stop_token& end) { reflector->run(end); });
   do {
-    behind = !feed.retry().empty();
-    tell_state(metrics, **to_read, behind);
+    const auto entered = records.entered();
+    state.behind = !intake.retry().empty();
+    tell_state(metrics, **to_read, state);
+    if (publication.publish(stop)) records.remove(entered, client, stop);
   } while (clock.sleep_for(kRetry, stop));
   return {};
+}
+
+base::Result<ledger::Head> adopt_books(const Options& options, base::Clock& clock, const base::Log& log) {
+  auto config = kube::load_config({options.kubeconfig, ""}, clock);
+  if (!config) return tl::unexpected<base::Error>(config.error());
+  auto books = ledger::Books::open_to_read(options.database, clock);
+  if (!books) return tl::unexpected<base::Error>(books.error());
+  const net::CurlGlobal curl;
+  base::Metrics metrics;
+  net::CurlTransport api(config->endpoint, kAgent);
+  kube::Client client(api, config->tokens.get(), clock, metrics, client_options(*config));
+  ledger::Intake intake(**books, metrics, log);
+  ledger::JobFeed jobs(intake);
+  const runtime::Store<api::GpuAccount> accounts;
+  return ledger::Publication(client, **books, intake, jobs, accounts, clock, log).adopt({});
 }
 
 }  // namespace gpupool

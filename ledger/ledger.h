@@ -14,4 +14,7 @@ namespace gpupool {
 base::Result<void> serve_ledger(const Options& options, base::Clock& clock, const base::Log& log,
                                 const std::stop_token& stop);
 
+// gpupool-ledger adopt: publishes the head of these books, so that serve goes on with them. Returns it.
+base::Result<ledger::Head> adopt_books(const Options& options, base::Clock& clock, const base::Log& log);
+
 }  // namespace gpupool

@@ -34,7 +34,7 @@ int serve(const Options& options, base::Clock& clock, const std::stop_token& sto
 int show_statement(ledger::Books& books, const Options& options, const base::Clock& clock) {
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(clock.wall().time_since_epoch()).count();
   const auto statement =
-      ledger::make_statement(books, options.month.value_or(ledger::month_of(now)), options.whose);
+      ledger::make_statement(books, options.month.value_or(base::month_of(now)), options.whose);
   if (!statement) return fail(statement.error());
   print(options.format == "csv"    ? ledger::as_csv(*statement)
         : options.format == "json" ? ledger::as_json(*statement)
@@ -66,11 +66,19 @@ int read_books(const Options& options, const base::Clock& clock) {
   return 0;
 }
 
+int adopt(const Options& options, base::Clock& clock) {
+  const auto head = adopt_books(options, clock, base::Log(options.log_level));
+  if (!head) return fail(head.error());
+  print("adopted the books up to head " + std::to_string(head->seq) + ":" + head->hash + "\n");
+  return 0;
+}
+
 int run(int argc, char** argv, const std::stop_token& stop) {
   const auto read = read_options(argc, argv);
   if (const int* code = std::get_if<int>(&read)) return *code;
   const auto& options = std::get<Options>(read);
   base::SystemClock clock;
+  if (options.command == LedgerCommand::kAdopt) return adopt(options, clock);
   return options.command == LedgerCommand::kServe ? serve(options, clock, stop) : read_books(options, clock);
 }
 

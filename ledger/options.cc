@@ -65,9 +65,12 @@ std::variant<Options, int> read_options(int argc, char** argv) {
   auto* verify =
       command("verify", LedgerCommand::kVerify, "Works the books out anew and names what is wrong");
   verify->add_option("--head", head, "An earlier head, SEQ:HASH: tells whether later entries were cut off");
+  auto* adopt = command("adopt", LedgerCommand::kAdopt,
+                        "Goes on with books that are not those that were published, such as a backup");
+  adopt->add_option("--kubeconfig", options.kubeconfig, "Default: the pod's service account");
   try {
     app.parse(argc, argv);
-    options.month = ledger::parse_month(month);
+    options.month = base::parse_month(month);
     if (!month.empty() && !options.month)
       throw CLI::ValidationError("--month", "\"" + month + "\" is not a month such as 2026-11");
     options.head = parse_head(head);

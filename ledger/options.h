@@ -6,12 +6,13 @@
 #include <variant>
 
 #include "base/log.h"
+#include "base/month.h"
 #include "books/books.h"
 #include "reports/statement.h"
 
 namespace gpupool {
 
-enum class LedgerCommand { kServe, kBill, kPayout, kExplain, kVerify };
+enum class LedgerCommand { kServe, kBill, kPayout, kExplain, kVerify, kAdopt };
 
 // The command line of gpupool-ledger.
 struct Options {
@@ -21,7 +22,7 @@ struct Options {
   std::string health_bind_address = ":8080";
   base::LogLevel log_level = base::LogLevel::kInfo;
   ledger::Whose whose = {};
-  std::optional<ledger::Month> month;  // absent: this one
+  std::optional<base::Month> month;  // absent: this one
   std::string format = "text";
   std::string job;
   std::optional<ledger::Head> head;

@@ -244,6 +244,19 @@ base::Result<Head> Books::head() {
   return *row ? Head{last->number(0), last->text(1)} : Head{0, std::string(kNoHash)};
 }
 
+base::Result<bool> Books::contains(const Head& head) {
+  if (head.seq <= 0) return true;
+  bool found = false;
+  const auto read = each_entry(
+      [&](const Entry& entry) {
+        found = entry.seq == head.seq && entry.hash == head.hash;
+        return false;
+      },
+      head.seq - 1);
+  if (!read) return tl::unexpected<base::Error>(read.error());
+  return found;
+}
+
 base::Result<std::int64_t> Books::disputed() {
   auto count = database_.prepare("SELECT count(*) FROM entry WHERE kind = 'disputed'");
   if (!count) return tl::unexpected<base::Error>(count.error());
@@ -252,8 +265,8 @@ base::Result<std::int64_t> Books::disputed() {
   return count->number(0);
 }
 
-base::Result<void> Books::each_entry(const std::function<bool(const Entry&)>& visit) {
-  auto rows = Rows::of(database_, kEntryFields + std::string("ORDER BY seq"));
+base::Result<void> Books::each_entry(const std::function<bool(const Entry&)>& visit, std::int64_t after) {
+  auto rows = Rows::of(database_, kEntryFields + ("WHERE seq > " + std::to_string(after)) + " ORDER BY seq");
   if (!rows) return tl::unexpected<base::Error>(rows.error());
   while (rows->seq() != Rows::kEnd && visit(read_entry(rows->row()))) rows->next();
   return rows->end();

@@ -65,8 +65,10 @@ class Books {
   base::Result<Head> head();
   // How many entries are disputed.
   base::Result<std::int64_t> disputed();
-  // All entries in their order, until visit() returns false.
-  base::Result<void> each_entry(const std::function<bool(const Entry&)>& visit);
+  // All entries after the one of this number, in their order, until visit() returns false.
+  base::Result<void> each_entry(const std::function<bool(const Entry&)>& visit, std::int64_t after = 0);
+  // True if the entry of this head is in the books as it was; also for the head before the first entry.
+  base::Result<bool> contains(const Head& head);
   // All rows that are stored with one number, also where some are missing, in the order of the numbers. Holds
   // one of them in memory.
   base::Result<void> each_page(const std::function<void(const Page&)>& visit);

@@ -47,6 +47,10 @@ base::Micros amount_of(const Fact& fact, std::int64_t clipped) {
   return less ? std::max<base::Micros>(0, fact.cost - less->amount) : 0;
 }
 
+base::Micros amount_until(const Fact& fact, std::int64_t clipped, std::int64_t moment) {
+  return moment >= fact.to ? amount_of(fact, clipped) : cost_until(fact, moment).value_or(0);
+}
+
 base::Micros platform_part(const Fact& fact, base::Micros amount) {
   if (fact.owner.empty()) return amount;
   return static_cast<base::Micros>(base::product(amount, fact.fee) / kPercent);

@@ -49,6 +49,9 @@ struct Posting {
 
 // What the fact is charged without `clipped` node-seconds.
 base::Micros amount_of(const Fact& fact, std::int64_t clipped);
+// The part of it until `moment`, which is put between its begin and its end. What is not charged for is taken
+// from the last part.
+base::Micros amount_until(const Fact& fact, std::int64_t clipped, std::int64_t moment);
 
 // What the platform keeps of an amount: its fee, rounded down; all of it if the machines are its own.
 base::Micros platform_part(const Fact& fact, base::Micros amount);

@@ -13,15 +13,23 @@ std::int64_t unix_seconds(base::WallTime time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
-std::optional<Fact> fact_of(const api::GpuJob& job, const api::BillSegment& segment) {
+// Where a segment was found.
+struct Source {
+  std::string job_uid;
+  std::string ns;
+  std::string job;
+  std::vector<std::string> nodes;  // of segments that name none
+};
+
+std::optional<Fact> fact_of(const Source& source, const api::BillSegment& segment) {
   const auto price = base::parse_micros(segment.terms.per_gpu_hour);
   const auto cost = base::parse_micros(segment.cost);
   if (!price || !cost || !segment.from || !segment.to || segment.number < 1) return std::nullopt;
   Fact fact;
-  fact.job_uid = job.metadata.uid;
+  fact.job_uid = source.job_uid;
   fact.number = segment.number;
-  fact.ns = job.metadata.ns;
-  fact.job = job.metadata.name;
+  fact.ns = source.ns;
+  fact.job = source.job;
   fact.pool = segment.terms.pool;
   fact.owner = segment.terms.owner;
   fact.currency = segment.terms.currency;
@@ -30,10 +38,7 @@ std::optional<Fact> fact_of(const api::GpuJob& job, const api::BillSegment& segm
   fact.gpus = segment.terms.gpus;
   fact.slices = segment.terms.slices;
   fact.split = segment.terms.split;
-  fact.nodes = segment.nodes;
-  if (fact.nodes.empty() && job.status.lease) {  // all nodes of the lease, which is being given back
-    for (const auto& node : job.status.lease->nodes) fact.nodes.push_back(node.name);
-  }
+  fact.nodes = segment.nodes.empty() ? source.nodes : segment.nodes;
   std::ranges::sort(fact.nodes);
   fact.from = unix_seconds(*segment.from);
   fact.to = unix_seconds(*segment.to);
@@ -42,16 +47,29 @@ std::optional<Fact> fact_of(const api::GpuJob& job, const api::BillSegment& segm
   return fact;
 }
 
+std::vector<Fact> facts_of(const Source& source, const std::vector<api::BillSegment>& segments) {
+  std::vector<Fact> facts;
+  for (const auto& segment : segments) {
+    if (auto fact = fact_of(source, segment)) facts.push_back(*std::move(fact));
+  }
+  return facts;
+}
+
 }  // namespace
 
 std::vector<Fact> facts_of(const api::GpuJob& job) {
-  std::vector<Fact> facts;
   const auto* bill = job.status.bill();
-  if (bill == nullptr) return facts;
-  for (const auto& segment : bill->segments) {
-    if (auto fact = fact_of(job, segment)) facts.push_back(*std::move(fact));
+  if (bill == nullptr) return {};
+  Source source{job.metadata.uid, job.metadata.ns, job.metadata.name, {}};
+  if (job.status.lease) {  // it is being given back
+    for (const auto& node : job.status.lease->nodes) source.nodes.push_back(node.name);
   }
-  return facts;
+  return facts_of(source, bill->segments);
+}
+
+std::vector<Fact> facts_of(const api::GpuBillRecord& record) {
+  const auto& spec = record.spec;
+  return facts_of({spec.job_uid, spec.ns, spec.job, {}}, spec.bill.segments);
 }
 
 std::optional<base::Micros> cost_until(const Fact& fact, std::int64_t moment) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/v1alpha1/gpu_bill_record.h"
 #include "api/v1alpha1/gpu_job.h"
 #include "base/json.h"
 #include "base/money.h"
@@ -47,6 +48,8 @@ struct Fact {
 
 // The segments of the job's status, without those that cannot be read.
 std::vector<Fact> facts_of(const api::GpuJob& job);
+// Those that were in the job's status.
+std::vector<Fact> facts_of(const api::GpuBillRecord& record);
 
 // What the segment costs until `moment`, which is put between its begin and its end; with all of them it is
 // the cost of the segment. Nothing: the amount does not fit.

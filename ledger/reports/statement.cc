@@ -2,33 +2,9 @@
 #include "reports/statement.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace gpupool::ledger {
 namespace {
-
-using std::chrono::sys_days;
-
-std::int64_t unix_seconds(sys_days day) {
-  return std::chrono::duration_cast<std::chrono::seconds>(day.time_since_epoch()).count();
-}
-
-Month make_month(std::chrono::year_month month) {
-  const int year = static_cast<int>(month.year());
-  const auto number = static_cast<unsigned int>(month.month());
-  return {std::to_string(year) + (number < 10 ? "-0" : "-") + std::to_string(number),
-          unix_seconds(sys_days(month / 1)), unix_seconds(sys_days((month + std::chrono::months(1)) / 1))};
-}
-
-// Nothing for a text that is not only digits.
-std::optional<unsigned int> number_of(std::string_view digits) {
-  unsigned int number = 0;
-  for (const char digit : digits) {
-    if (digit < '0' || digit > '9') return std::nullopt;
-    number = number * 10 + static_cast<unsigned int>(digit - '0');
-  }
-  return number;
-}
 
 // What the tenant pays, or what the owner gets of it.
 base::Micros share(const Fact& fact, base::Micros amount, bool for_owner) {
@@ -46,35 +22,15 @@ void add(Statement& statement, const Entry& entry, const Fact& fact) {
   const bool for_owner = statement.whose.for_owner;
   if (fact.to <= month.begin || fact.from >= month.end || !concerns(statement.whose, fact)) return;
   StatementLine line{entry.seq, fact, std::max(fact.from, month.begin), std::min(fact.to, month.end), 0};
-  const auto until = [&](std::int64_t moment) { return cost_until(fact, moment).value_or(0); };
-  // What is not charged for is taken from the last part.
-  const auto end = line.to == fact.to ? amount_of(fact, entry.clipped) : until(line.to);
-  line.amount = share(fact, end, for_owner) - share(fact, until(line.from), for_owner);
+  line.amount = share(fact, amount_until(fact, entry.clipped, line.to), for_owner) -
+                share(fact, amount_until(fact, entry.clipped, line.from), for_owner);
   statement.totals[fact.currency] += line.amount;
   statement.lines.push_back(std::move(line));
 }
 
 }  // namespace
 
-std::optional<Month> parse_month(std::string_view text) {
-  constexpr std::size_t kYear = 4;
-  constexpr std::size_t kWhole = 7;
-  if (text.size() != kWhole || text[kYear] != '-') return std::nullopt;
-  const auto year = number_of(text.substr(0, kYear));
-  const auto month = number_of(text.substr(kYear + 1));
-  if (!year || !month || *month < 1 || *month > 12) return std::nullopt;
-  return make_month(
-      std::chrono::year_month(std::chrono::year(static_cast<int>(*year)), std::chrono::month(*month)));
-}
-
-Month month_of(std::int64_t moment) {
-  const auto day =
-      std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(moment)));
-  const std::chrono::year_month_day date(day);
-  return make_month(date.year() / date.month());
-}
-
-base::Result<Statement> make_statement(Books& books, const Month& month, const Whose& whose) {
+base::Result<Statement> make_statement(Books& books, const base::Month& month, const Whose& whose) {
   Statement statement{month, whose, {}, {}};
   base::Result<void> read;
   const auto all = books.each_entry([&](const Entry& entry) {

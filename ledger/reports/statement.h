@@ -3,29 +3,16 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/money.h"
+#include "base/month.h"
 #include "base/result.h"
 #include "books/books.h"
 #include "books/fact.h"
 
 namespace gpupool::ledger {
-
-// A calendar month in UTC, as Unix seconds; the end is not part of it.
-struct Month {
-  std::string name;  // 2026-11
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-};
-
-// Reads "2026-11"; nothing for other text.
-std::optional<Month> parse_month(std::string_view text);
-// The month of this moment.
-Month month_of(std::int64_t moment);
 
 // Whose statement it is; an empty field: of all.
 struct Whose {
@@ -44,7 +31,7 @@ struct StatementLine {
 };
 
 struct Statement {
-  Month month;
+  base::Month month;
   Whose whose;
   std::vector<StatementLine> lines;
   std::map<std::string, base::Micros> totals;  // by currency
@@ -52,7 +39,7 @@ struct Statement {
 
 // An entry that runs beyond its month is split; its parts add up to its amount. Disputed entries are not in
 // it.
-base::Result<Statement> make_statement(Books& books, const Month& month, const Whose& whose);
+base::Result<Statement> make_statement(Books& books, const base::Month& month, const Whose& whose);
 
 // With a line for each job, and the totals.
 std::string as_text(const Statement& statement);

@@ -11,12 +11,6 @@
 
 namespace gpupool::ledger {
 
-JobFeed::JobFeed(Books& books, base::Metrics& metrics, const base::Log& log)
-    : books_(books),
-      log_(log),
-      entries_(metrics.counter("gpupool_ledger_entries_total", "Entries made since the start.")),
-      failures_(metrics.counter("gpupool_ledger_failures_total", "Times that entries could not be made.")) {}
-
 base::Result<void> JobFeed::item(std::string_view text) {
   const auto job = base::json::read<api::GpuJob>(text);
   if (!job) return tl::unexpected<base::Error>(job.error());
@@ -27,9 +21,13 @@ base::Result<void> JobFeed::item(std::string_view text) {
 }
 
 void JobFeed::commit() {
-  const base::MutexLock lock(mutex_);
-  std::ranges::move(std::exchange(listed_, {}), std::back_inserter(pending_));
-  enter();
+  std::vector<Fact> listed;
+  {
+    const base::MutexLock lock(mutex_);
+    listed = std::exchange(listed_, {});
+    for (const auto& fact : listed) arrived_.insert(fact.ns);
+  }
+  intake_.enter(std::move(listed));
 }
 
 void JobFeed::abandon() {
@@ -42,31 +40,29 @@ base::Result<std::string> JobFeed::event(std::string_view /*type*/, std::string_
   const auto changed = base::json::read<runtime::WatchEvent<api::GpuJob>>(line);
   if (!changed) return tl::unexpected<base::Error>(changed.error());
   auto facts = facts_of(changed->object);
-  const base::MutexLock lock(mutex_);
-  std::ranges::move(facts, std::back_inserter(pending_));
-  enter();
+  if (!facts.empty()) {
+    const base::MutexLock lock(mutex_);
+    arrived_.insert(changed->object.metadata.ns);
+  }
+  intake_.enter(std::move(facts));
   return changed->object.metadata.resource_version;
 }
 
-std::string JobFeed::retry() {
+void JobFeed::reached(const std::string& version) {
   const base::MutexLock lock(mutex_);
-  return enter();
+  version_ = version;
+  changed_.merge(arrived_);
+  arrived_.clear();
 }
 
-std::string JobFeed::enter() {
-  if (pending_.empty()) return {};
-  const auto made = books_.enter(pending_);
-  if (!made) {
-    failures_.increment();
-    if (!failing_) log_.error("cannot enter into the books; trying again", {{"error", made.error().message}});
-    failing_ = true;
-    return made.error().message;
-  }
-  if (failing_) log_.info("entered into the books what was left");
-  failing_ = false;
-  entries_.increment(static_cast<double>(*made));
-  pending_.clear();
-  return {};
+std::string JobFeed::version() {
+  const base::MutexLock lock(mutex_);
+  return version_;
+}
+
+std::set<std::string> JobFeed::take_changed() {
+  const base::MutexLock lock(mutex_);
+  return std::exchange(changed_, {});
 }
 
 }  // namespace gpupool::ledger

@@ -15,6 +15,7 @@ from tests.kit.paths import CRDS, kubectl_program
 FILES = {"gpunodes": os.path.join(CRDS, "gpupool.dev_gpunodes.yaml"),
          "gpupools": os.path.join(CRDS, "gpupool.dev_gpupools.yaml"),
          "gpujobs": os.path.join(CRDS, "gpupool.dev_gpujobs.yaml"),
+         **{name: os.path.join(CRDS, f"gpupool.dev_{name}.yaml") for name in ("gpuaccounts", "gpubillrecords", "gpuledgers")},
          "gpusweeps": os.path.join(CRDS, "gpupool.dev_gpusweeps.yaml")}
 NAMESPACE = "gpupool-crd-test"
 POOL_NAME = "gpupool-crd-test"

@@ -66,7 +66,7 @@ class RenderTest(unittest.TestCase):
                                   ("1.25.0", True, "policy/v1"), ("1.36.2", True, "policy/v1")):
             objects = template(kube=kube)
             definitions = of_kind(objects, "CustomResourceDefinition")
-            self.assertEqual(len(definitions), 4)
+            self.assertEqual(len(definitions), 7)
             self.assertEqual("x-kubernetes-validations" in json.dumps(definitions), cel, kube)
             self.assertEqual([item["apiVersion"] for item in of_kind(objects, "PodDisruptionBudget")], [budget], kube)
 

@@ -23,6 +23,7 @@ KINDS = {
     "secrets": ("/api/v1", True), "persistentvolumes": ("/api/v1", False), "persistentvolumeclaims": ("/api/v1", True),
     "jobs": ("/apis/batch/v1", True), "statefulsets": ("/apis/apps/v1", True),
     "events": ("/apis/events.k8s.io/v1", True), "leases": ("/apis/coordination.k8s.io/v1", True),
+    **{kind: ("/apis/gpupool.dev/v1alpha1", False) for kind in ("gpuaccounts", "gpubillrecords", "gpuledgers")},
     "gpujobs": ("/apis/gpupool.dev/v1alpha1", True), "gpusweeps": ("/apis/gpupool.dev/v1alpha1", True),
     "gpupools": ("/apis/gpupool.dev/v1alpha1", False),
     "gpunodes": ("/apis/gpupool.dev/v1alpha1", False), "daemonsets": ("/apis/apps/v1", True),

@@ -9,7 +9,8 @@ from tests.kit.api import Object
 from tests.kit.paths import CRDS, kubectl_program
 from tests.kit.waiting import wait_for
 
-DEFINITIONS = [f"crd/{plural}.gpupool.dev" for plural in ("gpupools", "gpujobs", "gpunodes", "gpusweeps")]
+DEFINITIONS = [f"crd/{plural}.gpupool.dev" for plural in ("gpupools", "gpujobs", "gpunodes", "gpusweeps", "gpuaccounts",
+                                                           "gpubillrecords", "gpuledgers")]
 
 
 def given_kubeconfig() -> str:

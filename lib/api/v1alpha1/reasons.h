@@ -18,8 +18,10 @@ inline constexpr char kPoolStalled[] = "PoolStalled";
 inline constexpr char kNoSuchNode[] = "NoSuchNode";
 inline constexpr char kTooLarge[] = "TooLarge";
 inline constexpr char kNoMatchingModel[] = "NoMatchingModel";
-inline constexpr char kNoMatchingNode[] = "NoMatchingNode";  // labels and affinity of the template
-inline constexpr char kPriceTooHigh[] = "PriceTooHigh";      // for spec.maxPricePerGpuHour
+inline constexpr char kNoMatchingNode[] = "NoMatchingNode";    // labels and affinity of the template
+inline constexpr char kPriceTooHigh[] = "PriceTooHigh";        // for spec.maxPricePerGpuHour
+inline constexpr char kBudgetExhausted[] = "BudgetExhausted";  // of the account that pays
+inline constexpr char kWrongCurrency[] = "WrongCurrency";      // the pool's is not the account's
 inline constexpr char kSuspended[] = "Suspended";
 
 // Why a job or a pool is stalled until a person acts.
@@ -117,5 +119,6 @@ inline constexpr char kReportIgnored[] = "ReportIgnored";            // what it 
 inline constexpr char kForeignPod[] = "ForeignPod";                  // on a node of an exclusive lease
 
 inline constexpr char kTrialFailed[] = "TrialFailed";
+inline constexpr char kBudgetWarning[] = "BudgetWarning";  // of an account: spec.warnAt is reached
 
 }  // namespace gpupool::api::event

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/meta/resource_version.h"
 #include "base/mutex.h"
 #include "runtime/cache/informer.h"
 
@@ -134,12 +134,8 @@ class ReadYourWrites {
     std::set<std::string> deleted = {};  // UIDs that the watch has shown to be gone meanwhile
   };
 
-  // Resource versions of one kind are ordered integers (KEP-5504).
   static std::uint64_t version(const K& object) {
-    const auto& text = object.metadata.resource_version;
-    std::uint64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
+    return api::version_number(object.metadata.resource_version);
   }
 
   void created(const api::ObjectKey& key, K object) {

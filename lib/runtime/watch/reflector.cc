@@ -78,6 +78,7 @@ void Reflector::list(Watcher& watcher, const Watcher::DoList& request, const std
                  {{"resourceVersion", *version}});
   }
   sink_.commit();
+  sink_.reached(*version);
   synced_.store(true);
   note_success();
 }
@@ -117,6 +118,7 @@ bool Reflector::line(Watcher& watcher, std::string_view text) {
     const auto version = event_version(text);
     if (version) {
       note_success();
+      sink_.reached(*version);
       watcher.on_event(*type, *version);
     } else {
       count_broken(version.error());
@@ -143,6 +145,7 @@ bool Reflector::object_line(Watcher& watcher, std::string_view type, std::string
     if (!version) return unreadable(watcher, error);
     count_broken(error);
   }
+  sink_.reached(*version);
   watcher.on_event(type, *version);
   return true;
 }

@@ -30,6 +30,8 @@ class ReflectorSink {
   virtual void abandon() = 0;
   // Applies an ADDED, MODIFIED or DELETED event. Returns the object's resourceVersion.
   virtual base::Result<std::string> event(std::string_view type, std::string_view line) = 0;
+  // Everything up to this resourceVersion has been passed on.
+  virtual void reached(const std::string& /*version*/) {}
 };
 
 struct ReflectorOptions {

@@ -58,15 +58,6 @@ void add_to_sum(api::JobBill& bill, const api::BillSegment& segment, std::int64_
   bill.gpu_seconds += units * time / split_of(segment.terms);
 }
 
-void keep_within_limits(api::JobBill& bill) {
-  std::size_t names = 0;
-  for (const auto& segment : bill.segments) names += segment.nodes.size();
-  while (bill.segments.size() > 1 && (bill.segments.size() > kMaxSegments || names > kMaxSegmentNodes)) {
-    names -= bill.segments.front().nodes.size();
-    bill.segments.erase(bill.segments.begin());
-  }
-}
-
 void add_segment(api::JobBill& bill, const api::BillTerms& terms, std::vector<std::string> nodes,
                  std::int64_t count, base::WallTime from, base::WallTime to) {
   if (to <= from) return;
@@ -88,7 +79,6 @@ void add_segment(api::JobBill& bill, const api::BillTerms& terms, std::vector<st
   bill.carry = charge.carry;
   add_to_sum(bill, segment, units, time);
   bill.segments.push_back(std::move(segment));
-  keep_within_limits(bill);
 }
 
 }  // namespace
@@ -124,7 +114,6 @@ void name_nodes(api::JobBill& bill, const std::vector<std::string>& lease_nodes)
   for (auto& part : bill.open) {
     if (part.nodes.empty()) part.nodes = rest;
   }
-  keep_within_limits(bill);
 }
 
 void leave_bill(api::JobBill& bill, const std::set<std::string>& leaving,
@@ -155,6 +144,16 @@ void leave_bill(api::JobBill& bill, const std::set<std::string>& leaving,
     open.push_back(std::move(part));
   }
   bill.open = std::move(open);
+}
+
+void drop_oldest_segments(api::JobBill& bill, std::int64_t written) {
+  std::size_t names = 0;
+  for (const auto& segment : bill.segments) names += segment.nodes.size();
+  const auto too_many = [&] { return bill.segments.size() > kMaxSegments || names > kMaxSegmentNodes; };
+  while (too_many() && bill.segments.size() > 1 && bill.segments.front().number <= written) {
+    names -= bill.segments.front().nodes.size();
+    bill.segments.erase(bill.segments.begin());
+  }
 }
 
 std::int64_t highest_price(const api::JobBill& bill) {

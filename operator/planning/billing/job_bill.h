@@ -16,8 +16,7 @@
 
 namespace gpupool::planning {
 
-// The most that the status keeps of segments, and of names of nodes in them. The oldest go first; the last
-// one stays.
+// The most that the status keeps of segments, and of names of nodes in them: drop_oldest_segments().
 inline constexpr std::size_t kMaxSegments = 32;
 inline constexpr std::size_t kMaxSegmentNodes = 1000;
 
@@ -46,6 +45,10 @@ void name_nodes(api::JobBill& bill, const std::vector<std::string>& lease_nodes)
 void leave_bill(api::JobBill& bill, const std::set<std::string>& leaving,
                 const std::vector<std::string>& all_nodes,
                 const std::function<base::WallTime(const std::string&)>& ends);
+
+// Drops the oldest segments while there are too many, or too many names of nodes in them. The last one stays,
+// and so do those with a number above `written`: no status has shown them yet, so nobody can have kept them.
+void drop_oldest_segments(api::JobBill& bill, std::int64_t written);
 
 // The highest price of a GPU-hour in the open parts; -1 if there is none.
 std::int64_t highest_price(const api::JobBill& bill);

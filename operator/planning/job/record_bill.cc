@@ -216,6 +216,7 @@ Step record_bill(const Observation& seen, Step step) {
   if (const auto from = begin_of_time(seen, *status, now)) begin_time(bill, *from);
   if (was_held && held) change_nodes(seen, *status, now);
   if (was_held && !held) leave(seen, bill, nodes, last_end(seen).value_or(now));
+  drop_oldest_segments(bill, before.bill() != nullptr ? before.bill()->segment_count : 0);
   return step;
 }
 

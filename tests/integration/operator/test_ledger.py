@@ -1,40 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """gpupool-ledger beside the operator: every second that a job held is in the books once, though the ledger is killed."""
 
+import os
 import random
-import shutil
 import sqlite3
-import tempfile
 import threading
 from decimal import Decimal
 
-from tests.integration.operator.price_case import PriceCase, seconds_of
-from tests.kit.ledger_process import LedgerProcess
-from tests.kit.names import OWNER_LABEL
+from tests.integration.operator.ledger_case import LedgerCase
+from tests.integration.operator.price_case import seconds_of
 from tests.kit.times import unix_seconds
 from tests.kit.waiting import wait_for
 
 KILLS = 12
 
 
-class LedgerTest(PriceCase):
-    def setUp(self):
-        super().setUp()
-        folder = tempfile.mkdtemp(prefix="gpupool-ledger-")
-        self.addCleanup(shutil.rmtree, folder)
-        self.ledger = LedgerProcess(self.lab.kubeconfig, folder)
-        self.addCleanup(self.ledger.kill)
-        for name in self.node_names:
-            self.api.patch("nodes", name, {"metadata": {"labels": {OWNER_LABEL: "alice"}}})
-
-    def lines(self):
-        """Of this test's jobs."""
-        return self.ledger.statement("bill", "--namespace", self.namespace)["lines"]
-
-    def wait_lines(self, count):
-        wait_for(f"{count} entries", lambda: len(self.lines()) >= count, detail=lambda: f"{self.lines()} {self.ledger.log()}")
-        self.assertEqual(count, len(self.lines()))
-
+class LedgerTest(LedgerCase):
     def kill_again_and_again(self, stop):
         numbers = random.Random(1)
         for _ in range(KILLS):
@@ -100,3 +81,69 @@ class LedgerTest(PriceCase):
         self.assertEqual(begin, unix_seconds(line["from"]))
         self.assertGreaterEqual(seconds_of(line), 3)
         self.assertIn("gpupool_ledger_head", self.ledger.get("/metrics")[1])
+
+    def test_what_is_deleted_while_it_is_away_is_kept(self):
+        jobs = [self.submit(f"job-{i}") for i in range(2)]
+        bills = {}
+        for job in jobs:
+            self.wait_billed(job, 1)
+            self.finish(job)
+            bills[job.name] = job.wait_phase("Succeeded")["bill"]
+        self.api.delete("gpujobs", jobs[0].name, self.namespace)
+        self.api.delete("namespaces", self.namespace)
+        for job in jobs:
+            job.wait_gone()
+        records = self.api.list("gpubillrecords")
+        self.assertEqual({job.name for job in jobs}, {record["spec"]["job"] for record in records})
+        for record in records:
+            self.assertEqual((self.namespace, bills[record["spec"]["job"]]["segments"]),
+                             (record["spec"]["namespace"], record["spec"]["bill"]["segments"]))
+        self.ledger.start()
+        self.ledger.wait_ready()
+        self.wait_lines(2)
+        wait_for("the records to be deleted", lambda: not self.api.list("gpubillrecords"), detail=self.ledger.log)
+        self.assertEqual({name: bill["cost"] for name, bill in bills.items()},
+                         {line["job"]: line["amount"] for line in self.lines()})
+        self.ledger.kill()
+        self.ledger.start()
+        self.ledger.wait_ready()
+        self.wait_lines(2)
+
+    def test_what_is_entered_costs_no_record(self):
+        self.ledger.start()
+        self.ledger.wait_ready()
+        job = self.submit("job")
+        self.wait_billed(job, 1)
+        self.finish(job)
+        job.wait_phase("Succeeded")
+        self.wait_lines(1)
+        wait_for("the ledger to say so", lambda: self.published()["head"]["seq"] == 1, detail=self.ledger.log)
+        self.api.patch("gpujobs", job.name, {"metadata": {"labels": {"later": "version"}}}, self.namespace)
+        self.api.delete("gpujobs", job.name, self.namespace)
+        job.wait_gone()
+        self.assertEqual(0, self.operator.metric("gpupool_bill_records_total"))
+
+    def test_books_that_were_not_published_are_not_used(self):
+        """For example a backup: who published more than it has must not be charged by it."""
+        self.ledger.start()
+        self.ledger.wait_ready()
+        job = self.submit("job")
+        self.wait_billed(job, 1)
+        self.finish(job)
+        job.wait_phase("Succeeded")
+        self.wait_lines(1)
+        wait_for("its head to be published", lambda: self.published()["head"]["seq"] == 1, detail=self.ledger.log)
+        head = self.published()["head"]
+        self.assertEqual(0, self.ledger.run("verify", "--head", f"{head['seq']}:{head['hash']}").returncode)
+        self.ledger.kill()
+        for name in os.listdir(os.path.dirname(self.ledger.database)):
+            if name.startswith("ledger.db"):
+                os.remove(os.path.join(os.path.dirname(self.ledger.database), name))
+        self.ledger.start()
+        wait_for("it to refuse", lambda: self.ledger.get("/readyz") == (503, "the books are not those that were published\n"),
+                 detail=self.ledger.log)
+        self.assertEqual([], self.lines())
+        done = self.ledger.run("adopt", "--kubeconfig", self.lab.kubeconfig)
+        self.assertEqual((0, "adopted the books up to head 0:\n"), (done.returncode, done.stdout), done.stderr)
+        self.ledger.wait_ready()
+        self.wait_lines(1)

@@ -30,7 +30,8 @@ class Feed : public testing::Test {
   base::Metrics metrics_;
   base::Log log_{base::LogLevel::kError};
   BooksInFolder books_;
-  JobFeed feed_{*books_, metrics_, log_};
+  Intake intake_{*books_, metrics_, log_};
+  JobFeed feed_{intake_};
 };
 
 TEST_F(Feed, EntersAListAtItsEnd) {
@@ -67,9 +68,9 @@ TEST_F(Feed, KeepsWhatCannotBeEnteredAndTriesAgain) {
   ASSERT_TRUE(feed_.item(job("a", 1)));
   feed_.commit();
   EXPECT_EQ(books_.entries().size(), 0U) << "nothing of it";
-  EXPECT_NE(feed_.retry(), "");
+  EXPECT_NE(intake_.retry(), "");
   ASSERT_TRUE(blocker->run("ALTER TABLE gone RENAME TO posting"));
-  EXPECT_EQ(feed_.retry(), "");
+  EXPECT_EQ(intake_.retry(), "");
   EXPECT_EQ(books_.entries().size(), 1U);
   EXPECT_TRUE(verify(*books_, std::nullopt)->findings.empty());
 }

@@ -9,6 +9,9 @@
 namespace gpupool::ledger {
 namespace {
 
+using base::month_of;
+using base::parse_month;
+
 using test::BooksInFolder;
 using test::kNovember;
 using test::make_fact;
