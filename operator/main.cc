@@ -3,9 +3,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include "base/heap.h"
 #include "base/stop_signals.h"
+#include "controllers/accounts/controller.h"
+#include "controllers/cluster/bill_records.h"
 #include "controllers/cluster/server_fields.h"
 #include "controllers/gpujob/controller.h"
 #include "controllers/gpunode/controller.h"
@@ -50,6 +53,25 @@ net::ServerResponse ready_response(const runtime::Manager& manager) {
   return {.status = 503, .body = waiting + "\n"};
 }
 
+// What only a cluster with a ledger has.
+struct MoneyParts {
+  explicit MoneyParts(const controllers::Setup& setup)
+      : versions(setup.caches),
+        bills(setup.client, versions, setup.clock, setup.metrics, setup.log),
+        accounts(setup.client, setup.caches, versions, setup.clock, setup.metrics, setup.log) {}
+
+  void begin(const controllers::Setup& setup, controllers::GpuJobController& jobs) {
+    controller.emplace(setup, accounts, jobs.queue());
+    bills.add_to(setup.manager);
+    accounts.add_to(setup.manager);
+  }
+
+  controllers::BillVersions versions;
+  controllers::BillRecords bills;
+  controllers::AccountBook accounts;
+  std::optional<controllers::AccountController> controller;
+};
+
 // All parts of the program, constructed in order of use and destroyed in reverse. Members refer only to
 // members declared before them.
 class Operator {
@@ -69,7 +91,8 @@ class Operator {
         setup_{client_, caches_, events_, manager_, clock_, metrics_, log_},
         pool_queue_(caches_, clock_),
         keeper_(make_keeper_finder()),
-        jobs_(setup_, pool_queue_, {options.threads, worker_settings()}),
+        money_(make_money()),
+        jobs_(setup_, pool_queue_, {options.threads, worker_settings(), money_actions()}),
         pools_(setup_, pool_queue_, [this] { return jobs_.history(); }),
         sweeps_(setup_, ask_over_tcp()),
         node_sweeper_(setup_),
@@ -79,6 +102,7 @@ class Operator {
     if (auto* gate = leadership_.gate()) manager_.set_leader_gate(*gate);
     manager_.set_preparation([this](std::stop_token stop) { read_template_fields(std::move(stop)); });
     caches_.add_to(manager_);
+    if (money_) money_->begin(setup_, jobs_);
   }
 
   base::Result<void> run(std::stop_token stop) {
@@ -101,6 +125,15 @@ class Operator {
     if (options_.keeper_address.empty()) return nullptr;
     return std::make_unique<KeeperFinder>(options_.keeper_address, options_.keeper_keys, clock_, metrics_,
                                           log_);
+  }
+
+  std::unique_ptr<MoneyParts> make_money() {
+    return options_.ledger ? std::make_unique<MoneyParts>(setup_) : nullptr;
+  }
+
+  controllers::Money money_actions() {
+    if (!money_) return {};
+    return {&money_->bills, &money_->accounts};
   }
 
   controllers::WorkerSettings worker_settings() const {
@@ -143,6 +176,7 @@ class Operator {
   controllers::Setup setup_;
   controllers::PoolQueue pool_queue_;     // before the controllers: it must record changes before they react
   std::unique_ptr<KeeperFinder> keeper_;  // null: there is no keeper
+  std::unique_ptr<MoneyParts> money_;     // null: there is no ledger
   controllers::GpuJobController jobs_;
   controllers::GpuPoolController pools_;
   controllers::GpuSweepController sweeps_;

@@ -78,6 +78,8 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
                               "Holds the keys of which workers' tokens for the keeper are made");
   keeper->needs(keys);
   keys->needs(keeper);
+  app.add_flag("--ledger", options.ledger,
+               "A gpupool-ledger enters what jobs have held: keep it in GpuBillRecords until that is done");
   app.add_option("--log-level", log_level, "debug, info, warning or error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
       ->capture_default_str();

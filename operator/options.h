@@ -26,6 +26,7 @@ struct Options {
   std::string carry_image = "gpupool.dev/carry:dev";
   std::string keeper_address;  // HOST:PORT; empty: no keeper
   std::string keeper_keys;     // folder
+  bool ledger = false;         // gpupool-ledger keeps books (--ledger)
   base::LogLevel log_level = base::LogLevel::kInfo;
   int threads = 4;  // reconcile threads of GpuJob (--workers)
   double qps = 0;

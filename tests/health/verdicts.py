@@ -42,6 +42,8 @@ LIKE = {
     "NoMatchingGpus": "gpupool-without-nodes",
     "NodeCordoned": "gpujob-restarting-node-lost",
     "NodeTaken": "gpujob-queued-waiting-for-nodes",
+    "BudgetExhausted": "gpujob-queued-waiting-for-nodes",  # and gpujob-suspended
+    "WrongCurrency": "gpujob-queued-waiting-for-nodes",
     "PriceTooHigh": "gpujob-queued-waiting-for-nodes",
     "SliceExceeded": "gpujob-restarting-source-unavailable",  # and gpujob-running-draining, gpujob-failed-backoff-limit
     "SourceInvalid": "gpujob-failed-source-denied",

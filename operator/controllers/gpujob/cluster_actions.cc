@@ -10,7 +10,7 @@ namespace gpupool::controllers {
 
 ClusterActions::ClusterActions(kube::Client& client, Caches& caches, PoolQueue& queue, Explainer& explainer,
                                NodeReadiness& readiness, JobMetrics& metrics, runtime::EventRecorder& events,
-                               const base::Clock& clock, WorkerSettings workers)
+                               const base::Clock& clock, WorkerSettings workers, Money money)
     : client_(client),
       caches_(caches),
       queue_(queue),
@@ -19,6 +19,7 @@ ClusterActions::ClusterActions(kube::Client& client, Caches& caches, PoolQueue& 
       metrics_(metrics),
       events_(events),
       clock_(clock),
+      money_(money),
       writer_(client, caches),
       node_writer_(client, caches),
       leases_(node_writer_),
@@ -123,11 +124,23 @@ Ticket ClusterActions::replace_nodes(const api::GpuJob& job, const std::vector<s
   return queue_.replace(job, kept);
 }
 
+planning::Funds ClusterActions::funds(const api::GpuJob& job) {
+  return money_.accounts != nullptr ? money_.accounts->funds(job) : planning::Funds();
+}
+
+std::optional<api::Problem> ClusterActions::admit(const api::GpuJob& job, const api::GpuJobStatus& next) {
+  return money_.accounts != nullptr ? money_.accounts->admit(job, next) : std::nullopt;
+}
+
 void ClusterActions::leave_queue(const api::ObjectKey& job) { queue_.leave(job); }
 
 base::Result<JobActions::Job> ClusterActions::write_status(const api::GpuJob& job,
                                                            const api::GpuJobStatus& status,
                                                            std::stop_token stop) {
+  if (money_.bills != nullptr) {
+    if (const auto kept = money_.bills->keep_dropped(job, status, stop); !kept)
+      return tl::unexpected<base::Error>(kept.error());
+  }
   return writer_.write_status(job, status, stop);
 }
 
@@ -136,6 +149,9 @@ base::Result<JobActions::Job> ClusterActions::add_finalizer(const api::GpuJob& j
 }
 
 base::Result<void> ClusterActions::remove_finalizer(const api::GpuJob& job, std::stop_token stop) {
+  if (money_.bills != nullptr) {
+    if (auto kept = money_.bills->keep_all(job, stop); !kept) return kept;
+  }
   return writer_.remove_finalizer(job, stop);
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "controllers/accounts/account_book.h"
+#include "controllers/cluster/bill_records.h"
 #include "controllers/cluster/caches.h"
 #include "controllers/cluster/children.h"
 #include "controllers/cluster/job_writer.h"
@@ -20,13 +22,19 @@
 
 namespace gpupool::controllers {
 
+// What only a cluster with a ledger has.
+struct Money {
+  BillRecords* bills = nullptr;
+  AccountBook* accounts = nullptr;
+};
+
 // JobActions on a real cluster. Called by reconcile threads; thread-safe.
 class ClusterActions final : public JobActions {
  public:
-  // REQUIRES: everything referenced outlives this.
+  // money: null pointers without a ledger. REQUIRES: everything referenced outlives this.
   ClusterActions(kube::Client& client, Caches& caches, PoolQueue& queue, Explainer& explainer,
                  NodeReadiness& readiness, JobMetrics& metrics, runtime::EventRecorder& events,
-                 const base::Clock& clock, WorkerSettings workers);
+                 const base::Clock& clock, WorkerSettings workers, Money money);
 
   Job job(const api::ObjectKey& key) override;
   std::shared_ptr<const api::GpuPool> pool(const std::string& name) override;
@@ -43,6 +51,8 @@ class ClusterActions final : public JobActions {
 
   Ticket ask_queue(const api::GpuJob& job) override;
   Ticket replace_nodes(const api::GpuJob& job, const std::vector<std::string>& kept) override;
+  planning::Funds funds(const api::GpuJob& job) override;
+  std::optional<api::Problem> admit(const api::GpuJob& job, const api::GpuJobStatus& next) override;
   void leave_queue(const api::ObjectKey& job) override;
 
   base::Result<Job> write_status(const api::GpuJob& job, const api::GpuJobStatus& status,
@@ -87,6 +97,7 @@ class ClusterActions final : public JobActions {
   JobMetrics& metrics_;
   runtime::EventRecorder& events_;
   const base::Clock& clock_;
+  Money money_;
   JobWriter writer_;
   NodeWriter node_writer_;
   NodeLeases leases_;

@@ -16,7 +16,7 @@ GpuJobController::GpuJobController(const Setup& setup, PoolQueue& pool_queue, co
       metrics_(setup.metrics),
       explainer_(setup.caches, pool_queue, setup.clock),
       actions_(setup.client, setup.caches, pool_queue, explainer_, readiness_, metrics_, setup.events,
-               setup.clock, options.workers),
+               setup.clock, options.workers, options.money),
       reconciler_(actions_, setup.clock),
       controller_({"gpujob", "GpuJob", options.threads, std::chrono::seconds(30)}, reconciler_, setup.clock,
                   setup.metrics, setup.log) {

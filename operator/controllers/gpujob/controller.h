@@ -21,6 +21,7 @@ class GpuJobController {
   struct Options {
     int threads = 2;  // reconcile threads
     WorkerSettings workers;
+    Money money = {};
   };
   GpuJobController(const Setup& setup, PoolQueue& pool_queue, const Options& options);
 

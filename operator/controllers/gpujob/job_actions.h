@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "controllers/queue/ticket.h"
+#include "planning/accounts/funds.h"
 #include "planning/job/step.h"
 #include "planning/job/template_fields.h"
 #include "planning/workers/child.h"
@@ -63,6 +64,11 @@ class JobActions {
   virtual Ticket ask_queue(const api::GpuJob& job) = 0;
   // Replaces all nodes of the lease except `kept`; a verdict without nodes if there are too few.
   virtual Ticket replace_nodes(const api::GpuJob& job, const std::vector<std::string>& kept) = 0;
+  // Whether the account that pays for the job can.
+  virtual planning::Funds funds(const api::GpuJob& job) = 0;
+  // Call before a status is written with which a job without nodes gets some. Returns why its account cannot
+  // pay for them; else what they cost is set aside until the cache shows the job's lease.
+  virtual std::optional<api::Problem> admit(const api::GpuJob& job, const api::GpuJobStatus& next) = 0;
   // Removes a job that cannot go on now from the queue, until it asks again.
   virtual void leave_queue(const api::ObjectKey& job) = 0;
 

@@ -97,6 +97,8 @@ planning::Observation JobObserver::observe(const ReconcileState& state) {
   seen.pod_rehearsal = state.pod_rehearsal;
   seen.mounts = state.mounts;
   seen.blocked = state.blocked;
+  seen.funds = actions_.funds(job);
+  if (state.unfunded) seen.funds.problem = state.unfunded;
   seen.until_count = writes_.until_next(job.metadata.key().to_string());
   return seen;
 }

@@ -29,6 +29,7 @@ struct ReconcileState {
   planning::Rehearsal pod_rehearsal;
   planning::MountTrouble mounts;
   std::optional<api::Problem> blocked;
+  std::optional<api::Problem> unfunded;  // JobActions::admit has refused
   std::optional<JobActions::Live> live;  // read from the server; nullopt: the caches sufficed so far
 };
 

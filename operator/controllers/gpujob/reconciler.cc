@@ -3,6 +3,7 @@
 
 #include "api/v1alpha1/reasons.h"
 #include "kube/api_error.h"
+#include "planning/job/job_status.h"
 #include "planning/job/plan_job.h"
 #include "planning/job/worker_waits.h"
 
@@ -41,6 +42,11 @@ std::optional<api::Problem> problem_of_taking(const base::Error& error, const ap
 
 bool same_lease(const api::GpuJobStatus& a, const api::GpuJobStatus& b) {
   return a.lease.has_value() == b.lease.has_value() && (!a.lease || a.lease->id == b.lease->id);
+}
+
+// True also for a claim.
+bool begins_to_hold(const api::GpuJobStatus& before, const api::GpuJobStatus& after) {
+  return !planning::holds_nodes(before) && planning::holds_nodes(after);
 }
 
 // True if the server may have carried out the request.
@@ -169,6 +175,13 @@ GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::Remov
 
 GpuJobReconciler::Done GpuJobReconciler::perform(State& state, const step::WriteStatus& write,
                                                  std::stop_token stop) {
+  if (begins_to_hold(state.job->status, write.status)) {
+    state.unfunded = actions_.admit(*state.job, write.status);
+    if (state.unfunded) {
+      state.ticket.reset();
+      return kGoOn;
+    }
+  }
   auto job = actions_.write_status(*state.job, write.status, stop);
   if (!job) return tl::unexpected<base::Error>(job.error());
   actions_.on_status(*state.job, write.status);

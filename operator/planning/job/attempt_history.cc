@@ -118,6 +118,7 @@ std::string cause_text(const api::AttemptEnd& end) {
   if (end.cause == reason::kNodeCordoned) return nodes + " cordoned";
   if (end.cause == reason::kDraining) return nodes + " drained";
   if (end.cause == reason::kSuspended) return "suspended";
+  if (end.cause == reason::kBudgetExhausted) return "stopped, because its account had nothing left";
   if (end.cause == reason::kMoving) return "restart requested";
   const auto attempt = "attempt " + std::to_string(end.attempt);
   if (end.cause == reason::kYielded) return attempt + " yielded";

@@ -10,6 +10,7 @@
 #include "planning/job/active_time.h"
 #include "planning/job/job_status.h"
 #include "planning/job/line_entry.h"
+#include "planning/job/suspension.h"
 #include "planning/workers/child.h"
 #include "planning/workers/manifests.h"
 
@@ -142,9 +143,7 @@ std::optional<Step> enforce_deadline(const Observation& seen) {
 std::optional<Step> interrupt_before_workers(const Observation& seen) {
   const auto& job = seen.job;
   if (seen.blocked) return release(seen, api::outcome::kQueued, *seen.blocked, true);
-  if (job.spec.suspend) {
-    return release(seen, api::outcome::kSuspended, {reason::kSuspended, "spec.suspend is true"}, false);
-  }
+  if (auto why = suspension(seen)) return release(seen, api::outcome::kSuspended, *std::move(why), false);
   if (auto late = enforce_deadline(seen)) return late;
   if (api::spec_hash(job.spec) != job.status.lease->spec_hash) {
     return release(seen, api::outcome::kQueued,

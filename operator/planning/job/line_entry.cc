@@ -60,7 +60,9 @@ api::GpuJob with_next_lease(const api::GpuJob& job, bool shared, bool of_gpus) {
 }
 
 bool stands_in_line(const api::GpuJob& job) {
-  return wants_nodes(job) && !standing_stall(job) && job.status.reason != reason::kPlacementRefused;
+  const auto& why = job.status.reason;
+  return wants_nodes(job) && !standing_stall(job) && why != reason::kPlacementRefused &&
+         why != reason::kBudgetExhausted && why != reason::kWrongCurrency;
 }
 
 bool is_retried(const api::Problem& stall) {

@@ -13,6 +13,7 @@
 #include "api/v1alpha1/gpu_node.h"
 #include "api/v1alpha1/gpu_pool.h"
 #include "api/v1alpha1/problem.h"
+#include "planning/accounts/funds.h"
 #include "planning/job/template_fields.h"
 #include "planning/queue/verdict.h"
 #include "planning/workers/child.h"
@@ -67,6 +68,7 @@ struct Observation {
   std::function<base::Duration(bool stuck)> stuck_for = [](bool) { return base::Duration::zero(); };
   // True if this process has deleted the owner of the pod (LeaseEnds::has_deleted_maker_of).
   std::function<bool(const api::Pod&)> maker_deleted = [](const api::Pod&) { return false; };
+  Funds funds = {};
   std::string worker_container = {};
   base::WallTime now = {};
   // Delay before a status write that changes only the counts of workers.

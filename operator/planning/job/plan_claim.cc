@@ -12,6 +12,7 @@
 #include "planning/job/lease_changes.h"
 #include "planning/job/node_loss.h"
 #include "planning/job/plan_restart.h"
+#include "planning/job/suspension.h"
 #include "planning/nodes/lease_marks.h"
 
 namespace gpupool::planning {
@@ -85,8 +86,7 @@ Step plan_awaiting(const Observation& seen) {
   const auto& lease = *job.status.lease;
   if (job.metadata.deleting())
     return give_up(seen, {reason::kDeleted, "the job was deleted"}, phase::kQueued, false);
-  if (job.spec.suspend)
-    return give_up(seen, {reason::kSuspended, "spec.suspend is true"}, phase::kSuspended, false);
+  if (auto why = suspension(seen)) return give_up(seen, *std::move(why), phase::kSuspended, false);
   const auto back = [&](const std::string& why, const std::string& text) {
     return give_up(seen, {why, text + "; the job waits at its old place"}, phase::kQueued, true);
   };

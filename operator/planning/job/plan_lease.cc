@@ -20,6 +20,7 @@
 #include "planning/job/save_results.h"
 #include "planning/job/settle_attempt.h"
 #include "planning/job/show_progress.h"
+#include "planning/job/suspension.h"
 #include "planning/workers/assess_workers.h"
 #include "planning/workers/child.h"
 #include "planning/workers/manifests.h"
@@ -76,8 +77,8 @@ constexpr base::Duration kTogether = std::chrono::seconds(3);
 
 bool may_wait(const Observation& seen) {
   const auto& lease = *seen.job.status.lease;
-  return !seen.job.spec.suspend && api::spec_hash(seen.job.spec) == lease.spec_hash &&
-         lost_nodes(seen).empty() && cordoned_nodes(seen).empty();
+  return !suspension(seen) && api::spec_hash(seen.job.spec) == lease.spec_hash && lost_nodes(seen).empty() &&
+         cordoned_nodes(seen).empty();
 }
 
 // For a lease whose only worker exists. Writes Running when the worker runs, and with it how it ended if it

@@ -99,6 +99,19 @@ Step wait(const Observation& seen, const Verdict& verdict, std::optional<base::D
                 news ? std::optional<Note>({false, verdict.reason, verdict.message}) : std::nullopt);
 }
 
+// Not an error of the job: it starts by itself when its account has enough. One that was stopped for that
+// stays Suspended.
+Step await_funds(const Observation& seen, const api::Problem& problem, std::optional<base::Duration> again) {
+  auto status = seen.job.status;
+  if (status.phase != phase::kSuspended) status.phase = phase::kQueued;
+  const bool news = status.reason != problem.reason;
+  status.reason = problem.reason;
+  status.message = problem.message;
+  set_turn(status, {});
+  return settle(seen, std::move(status), std::nullopt, again,
+                news ? std::optional<Note>({true, problem.reason, problem.message}) : std::nullopt);
+}
+
 Step take(const Observation& seen, const Verdict& verdict) {
   const auto& job = seen.job;
   if (!job.metadata.has_finalizer(api::kLease)) return step::AddFinalizer{};
@@ -176,6 +189,7 @@ Step plan_queued(const Observation& seen) {
   if (const auto left = until_placed_again(job, seen.now); left > base::Duration::zero()) {
     return step::Idle{until_deadline ? std::min(left, *until_deadline) : left};
   }
+  if (seen.funds.problem) return await_funds(seen, *seen.funds.problem, until_deadline);
   if (!seen.verdict) return step::AskQueue{};
   if (seen.verdict->reason == reason::kPoolNotFound) return await_pool(seen, until_deadline);
   if (seen.verdict->nodes.empty()) return wait(seen, *seen.verdict, until_deadline);

@@ -19,6 +19,7 @@
 #include "planning/job/save_results.h"
 #include "planning/job/show_progress.h"
 #include "planning/job/slice_excess.h"
+#include "planning/job/suspension.h"
 #include "planning/job/worker_views.h"
 #include "planning/job/worker_waits.h"
 #include "planning/workers/assess_workers.h"
@@ -184,9 +185,7 @@ Step plan_running(const Observation& seen) {
   if (count(views, WorkerState::kSucceeded) == total) {
     return release(seen, api::outcome::kSucceeded, all_succeeded(views), false);
   }
-  if (job.spec.suspend) {
-    return release(seen, api::outcome::kSuspended, {reason::kSuspended, "spec.suspend is true"}, false);
-  }
+  if (auto why = suspension(seen)) return release(seen, api::outcome::kSuspended, *std::move(why), false);
   if (auto leaves = make_room(seen)) return *std::move(leaves);
   if (!seen.live && clock_decides(seen, views)) return step::LookLive{};
   if (auto late = enforce_deadline(seen)) return *std::move(late);

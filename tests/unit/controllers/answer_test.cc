@@ -48,7 +48,7 @@ class AnswerTest : public testing::Test, protected test::ServerAndCaches {
     explainer_ = std::make_unique<Explainer>(caches_, queue_, clock_);
     actions_ =
         std::make_unique<ClusterActions>(client_, caches_, queue_, *explainer_, readiness_, job_metrics_,
-                                         events_, clock_, WorkerSettings{{"launcher", "carry"}});
+                                         events_, clock_, WorkerSettings{{"launcher", "carry"}}, Money());
     reconciler_ = std::make_unique<GpuJobReconciler>(*actions_, clock_);
   }
 

@@ -159,8 +159,9 @@ class JobReconcilerTest : public testing::Test, protected test::ServerAndCaches 
 
  protected:
   Explainer explainer_{caches_, queue_, clock_};
-  ClusterActions actions_{client_,      caches_, queue_, explainer_,           readiness_,
-                          job_metrics_, events_, clock_, {"launcher", "carry"}};
+  ClusterActions actions_{
+      client_, caches_, queue_, explainer_, readiness_, job_metrics_, events_, clock_, {"launcher", "carry"},
+      {}};
   GpuJobReconciler reconciler_{actions_, clock_};
   api::GpuJob job_;
 };

@@ -130,6 +130,8 @@ class World {
   int mounts_asked = 0;
   // Number of times that the creation of children fails without a known cause.
   int late_children = 0;
+  planning::Funds funds;                    // of the account that pays
+  std::optional<api::Problem> refuse_next;  // the answer to the next JobActions::admit
   // A node that another job holds when this job tries to take it.
   std::string taken_meanwhile;
   bool image_gone = false;       // no container can start

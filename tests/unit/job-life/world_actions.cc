@@ -112,6 +112,10 @@ class WorldActions final : public JobActions, private Ticket::Issuer {
     if (world_.pool) verdict.nodes = planning::replace_nodes(*world_.pool, world_.pool_nodes(), job, kept);
     return {*this, job.metadata.key(), verdict};
   }
+  planning::Funds funds(const api::GpuJob&) override { return world_.funds; }
+  std::optional<api::Problem> admit(const api::GpuJob&, const api::GpuJobStatus&) override {
+    return std::exchange(world_.refuse_next, std::nullopt);
+  }
   void leave_queue(const api::ObjectKey&) override {}
 
   base::Result<Job> write_status(const api::GpuJob& job, const api::GpuJobStatus& status,
@@ -232,33 +236,6 @@ void World::operate() {
     deleted_children_.clear();
     created_children_.clear();
   }
-}
-
-std::vector<planning::PoolNode> World::pool_nodes() const {
-  std::set<std::string> leased;
-  if (job.status.lease) {
-    for (const auto& node : job.status.lease->nodes) leased.insert(node.name);
-    for (const auto& node : job.status.lease->lost) leased.insert(node.name);
-  }
-  std::vector<planning::PoolNode> described;
-  for (const auto& [name, node] : nodes) {
-    described.push_back(planning::describe_node(node, kGpus));
-    if (leased.contains(name)) described.back().leased = true;
-  }
-  return described;
-}
-
-std::vector<planning::SharedNode> World::shared_nodes() const {
-  std::vector<planning::SharedNode> described;
-  for (const auto& [name, node] : nodes) {
-    planning::Occupants occupants;
-    for (const auto& [pod_name, pod] : pods) {
-      if (pod->spec.node_name == name && !planning::has_ended(*pod))
-        occupants.pods.push_back({"ns", pod_name, job.spec.slice->count.value_or(1)});
-    }
-    described.push_back(planning::describe_shared_node(node, &reports.at(name), *pool, occupants));
-  }
-  return described;
 }
 
 void World::write(const std::function<void()>& effect) {

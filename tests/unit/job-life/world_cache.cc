@@ -2,6 +2,7 @@
 // What the operator's cache shows of the world's pods and children.
 #include <algorithm>
 
+#include "planning/workers/pod_end.h"
 #include "tests/support/whole_queue.h"
 #include "tests/unit/job-life/world.h"
 #include "tests/unit/planning/builders.h"
@@ -41,6 +42,33 @@ std::map<api::ObjectKey, planning::Verdict> World::verdicts() const {
   if (pool->spec.sharing)
     return planning::plan_slices(*pool, shared_nodes(), test::line_of({test::share(job)}));
   return test::plan_queue(*pool, pool_nodes(), test::line_of({test::share(job)}));
+}
+
+std::vector<planning::PoolNode> World::pool_nodes() const {
+  std::set<std::string> leased;
+  if (job.status.lease) {
+    for (const auto& node : job.status.lease->nodes) leased.insert(node.name);
+    for (const auto& node : job.status.lease->lost) leased.insert(node.name);
+  }
+  std::vector<planning::PoolNode> described;
+  for (const auto& [name, node] : nodes) {
+    described.push_back(planning::describe_node(node, kGpus));
+    if (leased.contains(name)) described.back().leased = true;
+  }
+  return described;
+}
+
+std::vector<planning::SharedNode> World::shared_nodes() const {
+  std::vector<planning::SharedNode> described;
+  for (const auto& [name, node] : nodes) {
+    planning::Occupants occupants;
+    for (const auto& [pod_name, pod] : pods) {
+      if (pod->spec.node_name == name && !planning::has_ended(*pod))
+        occupants.pods.push_back({"ns", pod_name, job.spec.slice->count.value_or(1)});
+    }
+    described.push_back(planning::describe_shared_node(node, &reports.at(name), *pool, occupants));
+  }
+  return described;
 }
 
 }  // namespace gpupool::test
