@@ -25,7 +25,7 @@ void RecordFeed::commit() {
     const base::MutexLock lock(mutex_);
     listed = std::exchange(listed_, {});
   }
-  enter(std::move(listed));
+  enter(listed);
 }
 
 void RecordFeed::abandon() {
@@ -40,12 +40,12 @@ base::Result<std::string> RecordFeed::event(std::string_view type, std::string_v
   if (type != "DELETED") {
     std::vector<api::GpuBillRecord> records;
     records.push_back(std::move(changed->object));
-    enter(std::move(records));
+    enter(records);
   }
   return version;
 }
 
-void RecordFeed::enter(std::vector<api::GpuBillRecord> records) {
+void RecordFeed::enter(const std::vector<api::GpuBillRecord>& records) {
   if (records.empty()) return;
   std::vector<Fact> facts;
   for (const auto& record : records) std::ranges::move(facts_of(record), std::back_inserter(facts));

@@ -38,7 +38,7 @@ class RecordFeed final : public runtime::ReflectorSink {
   void remove(const std::vector<Entered>& records, kube::Client& client, const std::stop_token& stop);
 
  private:
-  void enter(std::vector<api::GpuBillRecord> records);
+  void enter(const std::vector<api::GpuBillRecord>& records);
 
   Intake& intake_;
   const base::Log& log_;

@@ -37,3 +37,7 @@ def template(*options, text=None, kube="1.36.0"):
     rendered = helm("template", "gpupool", CHART, "--namespace", SYSTEM_NAMESPACE, "--kube-version", kube, *values,
                     *options, text=text)
     return [item for item in yaml.safe_load_all(rendered) if item]
+
+
+def of_kind(objects, kind):
+    return [item for item in objects if item["kind"] == kind]

@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 from tests.deploy.bad_values import BAD_VALUES
-from tests.deploy.chart import ALL_ON, CHART, HelmError, helm, template
+from tests.deploy.chart import ALL_ON, CHART, HelmError, helm, of_kind, template
 from tests.deploy.pod_security import violations
 from tests.kit.commands import output_of
 from tests.kit.paths import ROOT, cpp_header, program
@@ -26,10 +26,6 @@ PLUGIN_NEEDS = {"volume device-plugins is a hostPath", "volume pod-resources is 
 ENFORCING = ["--set", "devicePlugin.enforcement.enabled=true,devicePlugin.config.enforce=library"]
 ENFORCEMENT_NEEDS = {"hostPID is true", "volume limiter is a hostPath", "volume regions is a hostPath",
                      "container install-limiter may run as root", "container install-limiter runs as root"}
-
-
-def of_kind(objects, kind):
-    return [item for item in objects if item["kind"] == kind]
 
 
 def names(objects):

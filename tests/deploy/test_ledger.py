@@ -5,7 +5,7 @@ import json
 import re
 import unittest
 
-from tests.deploy.chart import template
+from tests.deploy.chart import of_kind, template
 from tests.deploy.pod_security import violations
 from tests.deploy.test_keeper import named
 from tests.deploy.test_web import AWAY, REQUIRED, pod_of
@@ -17,12 +17,24 @@ ON = ["--set", "ledger.enabled=true"]
 
 class LedgerChartTest(unittest.TestCase):
     def test_it_costs_nothing_where_it_is_off(self):
-        self.assertEqual([], [item for item in template() if "ledger" in json.dumps(item["metadata"])])
+        self.assertEqual([], [item for item in template() if "ledger" in json.dumps(item["metadata"])
+                              and item["kind"] != "CustomResourceDefinition"])
+        for role in of_kind(template(), "ClusterRole"):
+            for word in ("gpuledgers", "gpuaccounts", "gpubillrecords"):
+                self.assertNotIn(word, json.dumps(role["rules"]), role["metadata"]["name"])
+        self.assertNotIn("--ledger", pod_of(template(), "operator")["containers"][0]["args"])
+        self.assertIn("--ledger", pod_of(template(*ON), "operator")["containers"][0]["args"])
 
-    def test_it_only_reads_jobs(self):
+    def test_it_reads_jobs_and_changes_none(self):
         objects = template(*ON)
-        self.assertEqual(named(objects, "ClusterRole", "gpupool-ledger")["rules"],
-                         [{"apiGroups": ["gpupool.dev"], "resources": ["gpujobs"], "verbs": ["get", "list", "watch"]}])
+        rules = named(objects, "ClusterRole", "gpupool-ledger")["rules"]
+        self.assertEqual({"gpujobs": {"get", "list", "watch"}, "gpuaccounts": {"list", "watch"}, "gpuledgers": {"get", "create"},
+                          "gpubillrecords": {"list", "watch", "delete"}, "gpuledgers/status": {"patch"},
+                          "gpuaccounts/status": {"patch"}},
+                         {resource: set(rule["verbs"]) for rule in rules for resource in rule["resources"]})
+        payer = named(objects, "ClusterRole", "gpupool-payer")["rules"]
+        self.assertFalse([rule for rule in payer if {"update", "patch", "create"} & set(rule["verbs"])
+                          and rule["resources"] != ["gpuaccounts"]])
         bound = [item["roleRef"]["name"] for item in objects for subject in item.get("subjects", [])
                  if (subject.get("kind"), subject["name"]) == ("ServiceAccount", "gpupool-ledger")]
         self.assertEqual(bound, ["gpupool-ledger"])

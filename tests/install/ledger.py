@@ -4,10 +4,11 @@
 import json
 from typing import Any
 
+from tests.install import rights
 from tests.install.site_under_test import Site
 from tests.kit.jobs import JobHandle
 from tests.kit.manifests import PRICE, job_manifest
-from tests.kit.names import SYSTEM_NAMESPACE
+from tests.kit.names import API_VERSION, SYSTEM_NAMESPACE
 
 VALUES = """
 ledger:
@@ -25,8 +26,15 @@ def check(site: Site) -> None:
     report.eventually("the ledger becomes ready", lambda: site.ready("ledger", 1))
     (pod,) = site.pods("ledger")
     report.check("it runs on a node that is in no pool", pod["spec"]["nodeName"] in ("ne", "nf"), pod["spec"]["nodeName"])
+    rights.remember(site)
+    site.kubectl("-n", SYSTEM_NAMESPACE, "rollout", "status", "deploy/gpupool-operator", "--timeout=120s")
+    site.api.create("gpuaccounts", {
+        "apiVersion": API_VERSION, "kind": "GpuAccount", "metadata": {"name": "payer"},
+        "spec": {"namespaces": ["default"], "currency": "EUR", "budget": {"amount": "0.000001"}}})
     site.api.create("gpujobs", job_manifest("billed", "default", "shared", "sleep 3", slice={"count": 2}))
     job = JobHandle(site.api, "billed", "default")
+    report.eventually("it waits for money", lambda: (job.status().get("reason") == "BudgetExhausted", job.show()))
+    site.api.patch("gpuaccounts", "payer", {"spec": {"budget": {"amount": "100"}}})
     report.eventually("the billed job ends", lambda: (job.status().get("phase") == "Succeeded" and not job.status().get("lease"), job.show()))
     bill = job.status().get("bill", {})
     shown = site.kubectl("-n", "default", "get", "gpujobs", "billed", "-o", "wide")
@@ -34,6 +42,8 @@ def check(site: Site) -> None:
     job.delete()
     report.eventually("the job is gone", lambda: (not job.exists(), ""))
     report.eventually("its bill is in the books", lambda: (_total(site) == bill["cost"], f"{bill} {_ledger(site, 'bill')}"))
+    report.eventually("its account shows it", lambda: (bill["cost"] == site.api.get("gpuaccounts", "payer").get("status", {}).get("spent"), ""))
+    site.api.delete("gpuaccounts", "payer")
     told = _ledger(site, "verify")
     report.check("the books are right", "the books are right" in told, told)
     site.api.patch("gpupools", "shared", {"spec": {"price": None}})

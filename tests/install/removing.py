@@ -30,7 +30,7 @@ def _nothing_but_data_is_left(site: Site) -> None:
     report.eventually("operator and plugin are told to end", lambda: (
         not site.pods("operator") + site.pods("device-plugin"), ""))
     kept = site.kubectl("get", "crds", "-o", "name")
-    report.check("the definitions are kept", kept.count("gpupool.dev") == 4, kept)
+    report.check("the definitions are kept", kept.count("gpupool.dev") == 7, kept)
     kinds = "deployments,daemonsets,services,configmaps,roles,rolebindings,networkpolicies,poddisruptionbudgets"
     left = site.kubectl("get", "clusterroles,clusterrolebindings", "-o", "name")
     left += site.kubectl("-n", SYSTEM_NAMESPACE, "get", kinds, "-o", "name")

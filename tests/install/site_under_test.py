@@ -37,6 +37,7 @@ class Site:
     def __init__(self, cluster: Cluster, report: Checks) -> None:
         self.cluster, self.report, self.api = cluster, report, Api(cluster.kubeconfig)
         self.values = VALUES
+        self.allowed_once: set[tuple[Any, Any]] = set()  # rights.remember()
 
     def load_images(self) -> None:
         for archive in output_of(BUILD_IMAGE, "operator", "device-plugin", "web", "keeper", "ledger").split():
