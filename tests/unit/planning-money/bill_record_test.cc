@@ -39,6 +39,7 @@ TEST(BillRecord, NamesTheJobAndItsNodes) {
   job.metadata.uid = "uid-1";
   job.status.progress.emplace();
   job.status.progress->bill.emplace() = bill_of(2);
+  job.status.progress->bill->open.resize(1);
   job.status.lease.emplace();
   job.status.lease->nodes = {{"n", "uid-n"}};
   const auto record = base::json::read<api::GpuBillRecord>(bill_record(job));
