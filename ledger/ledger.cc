@@ -2,6 +2,7 @@
 #include "ledger.h"
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -40,6 +41,7 @@ void tell_state(base::Metrics& metrics, ledger::Books& books, const State& state
   };
   tell("gpupool_ledger_behind", "1: what jobs have held cannot be entered.",
        state.behind || state.diverged ? 1 : 0);
+  tell("gpupool_ledger_diverged", "1: the books are not those that were published.", state.diverged ? 1 : 0);
   if (const auto head = books.head())
     tell("gpupool_ledger_head", "The number of the last entry.", static_cast<double>(head->seq));
   if (const auto disputed = books.disputed())
@@ -56,15 +58,13 @@ kube::ClientOptions client_options(const kube::RestConfig& config) {
 
 // Enters nothing into books that are not those that the cluster knows: a person has to look first, and adopt
 // them.
-void await_agreement(ledger::Publication& publication, State& state, base::Metrics& metrics,
+void await_agreement(ledger::Publication& publication, State& state, const std::function<void()>& tell,
                      base::Clock& clock, const base::Log& log, const std::stop_token& stop) {
-  auto& diverged =
-      metrics.gauge("gpupool_ledger_diverged", "1: the books are not those that were published.");
   std::string told;
   do {
     const auto agrees = publication.agrees(stop);
     state.diverged = agrees && !*agrees;
-    diverged.set(state.diverged ? 1 : 0);
+    tell();
     if (agrees && *agrees) return;
     const auto problem =
         agrees ? std::string(
@@ -116,14 +116,15 @@ base::Result<void> serve_ledger(const Options& options, base::Clock& clock, cons
         }}});
   if (!server) return tl::unexpected<base::Error>(server.error());
   log.info("keeping the books", {{"database", options.database}, {"healthPort", (*server)->port()}});
-  await_agreement(publication, state, metrics, clock, log, stop);
+  const auto tell = [&] { tell_state(metrics, **to_read, state); };
+  await_agreement(publication, state, tell, clock, log, stop);
   std::vector<std::jthread> watching;
   for (auto* reflector : {&of_jobs, &of_records, &accounts.reflector()})
     watching.emplace_back([reflector](const std::stop_token& end) { reflector->run(end); });
   do {
     const auto entered = records.entered();
     state.behind = !intake.retry().empty();
-    tell_state(metrics, **to_read, state);
+    tell();
     if (publication.publish(stop)) records.remove(entered, client, stop);
   } while (clock.sleep_for(kRetry, stop));
   return {};

@@ -143,6 +143,8 @@ class LedgerTest(LedgerCase):
         wait_for("it to refuse", lambda: self.ledger.get("/readyz") == (503, "the books are not those that were published\n"),
                  detail=self.ledger.log)
         self.assertEqual([], self.lines())
+        for metric in ("gpupool_ledger_behind 1\n", "gpupool_ledger_diverged 1\n"):
+            self.assertIn(metric, self.ledger.get("/metrics")[1])
         done = self.ledger.run("adopt", "--kubeconfig", self.lab.kubeconfig)
         self.assertEqual((0, "adopted the books up to head 0:\n"), (done.returncode, done.stdout), done.stderr)
         self.ledger.wait_ready()
