@@ -23,7 +23,10 @@ namespace {
 constexpr int kThreads = 2;
 constexpr std::size_t kThreadStack = std::size_t{256} << 10;
 constexpr std::size_t kBlock = std::size_t{64} << 10;  // what a stream is asked for at once
-constexpr unsigned int kStreamTimeout = 60;            // seconds
+// How much of a body that is too long is read: who still sends when the connection is closed may not see the
+// answer.
+constexpr std::size_t kMostDropped = std::size_t{1} << 20;
+constexpr unsigned int kStreamTimeout = 60;  // seconds
 constexpr char kTlsPriorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 
 // Names of headers are the same in any case.
@@ -126,7 +129,7 @@ std::optional<ServerResponse> HttpServer::Impl::refusal(MHD_Connection* connecti
   if (options.max_body == 0) return ServerResponse{.status = 405, .body = "only GET is served\n"};
   const char* const length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
   if (!length) return ServerResponse{.status = 411, .body = "the length of the body is missing\n"};
-  if (std::strtoull(length, nullptr, 10) > options.max_body)
+  if (std::strtoull(length, nullptr, 10) > options.max_body + kMostDropped)
     return ServerResponse{.status = 413, .body = "the body is too long\n"};
   return std::nullopt;
 }

@@ -4,11 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <arpa/inet.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <iterator>
 #include <thread>
 
+#include "base/unique_fd.h"
 #include "net/curl_transport.h"
 #include "tests/support/scripted_server.h"
 
@@ -125,6 +132,43 @@ TEST(HttpServer, GivesHandlersTheBodyAndTheHeaders) {
   EXPECT_EQ(answer.headers.at("etag"), "\"7\"");
   EXPECT_EQ(post(server->port(), "0123456789a").status, 413);
   EXPECT_EQ(get(server->port(), "/").headers.at("cache-control"), "max-age=1");
+}
+
+base::UniqueFd connect_to(int port) {
+  base::UniqueFd to(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(::connect(to.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  return to;
+}
+
+bool is_answered(const base::UniqueFd& connection, int milliseconds) {
+  pollfd waiting{.fd = connection.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&waiting, 1, milliseconds) == 1;
+}
+
+// Else the connection would be closed while the client still sends, and it would not see why.
+TEST(HttpServer, ABodyThatIsTooLongIsReadBeforeItIsRefused) {
+  const auto server = start_with_bodies([](auto&) { return ServerResponse{}; });
+  const auto client = connect_to(server->port());
+  const auto send = [&](const std::string& text) {
+    EXPECT_EQ(::send(client.get(), text.data(), text.size(), MSG_NOSIGNAL), std::ssize(text));
+  };
+  send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n" + std::string(1000, 'x'));
+  EXPECT_FALSE(is_answered(client, 100));
+  send(std::string(1000, 'x'));
+  ASSERT_TRUE(is_answered(client, 60'000));
+  std::array<char, 64> answer{};
+  const auto length = ::recv(client.get(), answer.data(), answer.size(), 0);
+  EXPECT_TRUE(std::string_view(answer.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)))
+                  .starts_with("HTTP/1.1 413 "));
+  // What nobody would read to its end is refused at once.
+  const auto huge = connect_to(server->port());
+  const std::string head = "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n";
+  EXPECT_EQ(::send(huge.get(), head.data(), head.size(), MSG_NOSIGNAL), std::ssize(head));
+  EXPECT_TRUE(is_answered(huge, 60'000));
 }
 
 TEST(HttpServer, WithoutStreamsTheNumberOfThreadsStaysTheSame) {
