@@ -51,6 +51,7 @@ AccountBook::AccountBook(kube::Client& client, Caches& caches, const BillVersion
     : caches_(caches),
       versions_(versions),
       clock_(clock),
+      log_(log),
       accounts_(client, {}, clock, metrics, log),
       records_(client, {}, clock, metrics, log) {
   caches.jobs.on_change([this](const runtime::Change<api::GpuJob>& change) { on_job(change); });
@@ -90,10 +91,14 @@ void AccountBook::on_account(const runtime::Change<api::GpuAccount>& change) {
       rebuild();
     }
   }
-  tell((change.after ? change.after : change.before)->metadata.name);
+  const auto& metadata = (change.after ? change.after : change.before)->metadata;
+  tell(metadata.name);
   const bool same_spec = change.before && change.after &&
                          change.before->metadata.generation == change.after->metadata.generation;
-  if (!same_spec) tell("");
+  if (same_spec) return;
+  log_.info(change.after ? "an account has another spec" : "an account is gone",
+            {{"name", metadata.name}, {"generation", metadata.generation}});
+  tell("");
 }
 
 void AccountBook::rebuild() {

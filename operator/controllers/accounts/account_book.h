@@ -89,6 +89,7 @@ class AccountBook {
   Caches& caches_;
   const BillVersions& versions_;
   base::Clock& clock_;
+  const base::Log log_;
   runtime::Informer<api::GpuAccount> accounts_;
   runtime::Informer<api::GpuBillRecord> records_;
   std::function<void(const std::string&)> on_change_;

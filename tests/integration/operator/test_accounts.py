@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """GpuAccounts: what cannot be paid for does not run."""
 
+import json
 import time
 from decimal import Decimal
 
@@ -24,12 +25,18 @@ class AccountCase(LedgerCase):
 
     def pay(self, amount, **spec):
         budget = {"amount": str(amount), "period": spec.pop("period", "Total")}
-        self.api.create("gpuaccounts", {
+        self.wait_known(self.api.create("gpuaccounts", {
             "apiVersion": API_VERSION, "kind": "GpuAccount", "metadata": {"name": self.account},
-            "spec": {"namespaces": [self.namespace], "currency": "EUR", "budget": budget, **spec}})
+            "spec": {"namespaces": [self.namespace], "currency": "EUR", "budget": budget, **spec}}))
 
     def set_budget(self, amount):
-        self.api.patch("gpuaccounts", self.account, {"spec": {"budget": {"amount": str(amount)}}})
+        self.wait_known(self.api.patch("gpuaccounts", self.account, {"spec": {"budget": {"amount": str(amount)}}}))
+
+    def wait_known(self, account):
+        """Jobs that are submitted now find the account as it is now: the operator's watches know nothing of each other."""
+        newest = {"name": self.account, "generation": account["metadata"]["generation"]}
+        wait_for(f"the operator to know {newest}", lambda: any(newest.items() <= json.loads(line).items() for line in
+                 self.operator.log().splitlines() if "account has another spec" in line), detail=self.operator.tail)
 
     def show(self):
         return f"{self.api.get('gpuaccounts', self.account)}\n{self.operator.tail()}"
