@@ -18,6 +18,7 @@ from demo.show.watch import Watch
 from tests.kit.api import Object
 from tests.kit.names import POOL_LABEL
 from tests.kit.paths import CRDS, EXAMPLES, ROOT, program
+from tests.kit.waiting import wait_for
 
 JOBS_TIMEOUT = 480  # a busy machine takes four minutes
 
@@ -94,11 +95,19 @@ def _install(kubectl: Kubectl) -> None:
     # Servers before 1.25 do not know validation rules; their kubectl refuses the word.
     old = ["--validate=false"] if kubectl.server_minor() < 25 else []
     kubectl.apply(CRDS, *old)
-    kubectl.run("wait", "--for=condition=Established", "--timeout=30s", "crd", "gpupools.gpupool.dev",
-                "gpujobs.gpupool.dev", "gpunodes.gpupool.dev", "gpusweeps.gpupool.dev")
+    wait_for("the definitions to be established", lambda: _established(kubectl))
     for example, (pool, nodes) in demo_cluster.POOLS.items():
         kubectl.run("label", "nodes", *nodes, "--overwrite", f"{POOL_LABEL}={pool}")
         kubectl.apply(os.path.join(EXAMPLES, example))
+
+
+def _established(kubectl: Kubectl) -> str:
+    try:
+        return kubectl.run("wait", "--for=condition=Established", "--timeout=30s", "-f", CRDS)
+    except DemoError as error:
+        if "conditions accessor error" in str(error):  # kubectl 1.20 does not wait for the first condition
+            return ""
+        raise
 
 
 def _run_jobs(kubectl: Kubectl, operator: Operator, training: Training, top: BusiestTop, why: WhyOfWaiting) -> Any:

@@ -10,8 +10,8 @@ LIMIT = 60
 
 
 def create(kubectl: str, kubeconfig: str, folder: str) -> None:
-    """Returns when the server serves their kinds. Before the controller manager starts: its garbage collector looks for new
-    kinds only every 30 s."""
+    """Returns when the server serves their kinds. At a cluster's start before the controller manager starts: its garbage
+    collector looks for new kinds only every 30 s."""
     common = [kubectl, "--kubeconfig", kubeconfig]
     done = _run(*common, "apply", "--validate=false", "-f", folder)
     if done.returncode != 0:

@@ -10,7 +10,7 @@ from typing import Any, Iterable
 
 import yaml
 
-from tests.cluster.harness import gpus, image_store, processes
+from tests.cluster.harness import definitions, gpus, image_store, processes
 from tests.cluster.harness.api import Api
 from tests.cluster.harness.errors import ClusterError
 from tests.cluster.harness.node import Node
@@ -48,8 +48,7 @@ def load(nodes: list[Node], programs: Programs) -> None:
 def install(state: State) -> None:
     """Definitions, rights and the DaemonSet; again it changes what is different. Nodes with deviceSplitCount above 1 offer
     slices, all others whole GPUs; those of --enforce hold containers to the memory of their slices."""
-    kubectl(state, "apply", "--validate=false", "-f", CRDS)
-    kubectl(state, "wait", "--for=condition=Established", "--timeout=30s", "crd/gpunodes.gpupool.dev")
+    definitions.create(state.facts()["kubectl"], state.path("kubeconfig"), CRDS)
     kubectl(state, "api-resources", "--api-group=gpupool.dev")  # lets kubectl forget that it did not know them
     if state.facts()["kubelet_minor"] >= 30:  # the first with admission policies and tokens that name a node
         kubectl(state, "apply", "-f", os.path.join(MANIFESTS, "admission.yaml"))
