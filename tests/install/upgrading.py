@@ -82,7 +82,7 @@ def check(site: Site, slices: list[JobHandle]) -> Any:
         report.eventually("operators and plugins are replaced", lambda: _rolled_out(site))
         report.check(f"within {time.monotonic() - begin:.0f} s", True)
         places = {pod["spec"]["nodeName"] for pod in site.pods("operator") if "deletionTimestamp" not in pod["metadata"]}
-        report.check("the new operators run on nodes that are in no pool", places == {"ne", "nf"}, places)
+        report.check("the new operators run on nodes that are in no pool", places and places <= {"ne", "nf"}, places)
         late = submit(site, "late", "shared", slice={"count": 1})
         report.eventually("a job that comes after the upgrade runs", lambda: all_run([late]))
         late.delete()
