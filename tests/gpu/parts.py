@@ -180,11 +180,17 @@ def kills(machine: Machine, report: Report) -> None:
             holder.process.kill()
             heir.go_on()
             begin, over = time.monotonic(), 0.0
+            above: float | None = None  # since when
             while time.monotonic() - begin < KILL_SECONDS + 0.5:
-                at, used = time.monotonic(), machine.gpu.used() - before
+                used, at = machine.gpu.used() - before, time.monotonic()
                 highest = max(highest, used - slices.limit)
-                if used > slices.limit + TOLERANCE:
-                    over += time.monotonic() - at
+                if used <= slices.limit + TOLERANCE:
+                    above = None
+                elif above is None:  # one look says nothing of time: this program may not have run for long since
+                    above = at
+                else:
+                    over += at - above
+                    above = at
             longest = max(longest, over)
             said = heir.read()
             left = max(left, slices.limit - slices.counted(region_file.CONTEXT) - said["taken"])
