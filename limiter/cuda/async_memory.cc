@@ -40,6 +40,8 @@ void undo(const PoolRequest& request, CUmemoryPool pool, CUdeviceptr pointer, CU
       own_default ? REAL(cuMemFreeAsync_ptsz)(pointer, stream) : REAL(cuMemFreeAsync)(pointer, stream);
   if (result == kSuccess) {
     leaving.done();
+    // A pool gives nothing back before its stream has come to the free. Other pools may have by then.
+    own_default ? cuStreamSynchronize_ptsz(stream) : cuStreamSynchronize(stream);
     REAL(cuMemPoolTrimTo)(pool, request.had());
     freed_to_pool(request.number());
     if (session.ledger().used(request.position()) > session.ledger().limit(request.position())) {

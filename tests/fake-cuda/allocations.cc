@@ -91,7 +91,7 @@ Result free_memory(Driver& driver, Pointer address) {
   if (address == 0) return Result::kSuccess;
   Range* const range = driver.memory().at(address);
   if (range == nullptr) return Result::kInvalidValue;
-  if (range->source == Source::kPool) return free_to_pool(driver, address);
+  if (range->source == Source::kPool) return free_to_pool(driver, address, false);
   if (range->source == Source::kGraph) {
     free_graph_memory(driver, address);
     return Result::kSuccess;

@@ -105,7 +105,7 @@ CUDA_FUNCTION(cuMemFreeAsync)(Pointer address, Stream* handle) {
         range->source != Source::kAllocated) {
       return Result::kInvalidValue;
     }
-    return free_memory(d, address);
+    return range->source == Source::kPool ? free_to_pool(d, address, true) : free_memory(d, address);
   });
 }
 

@@ -40,6 +40,7 @@ bool grow(Driver& driver, Pool& pool, std::uint64_t size) {
 // What a destroyed pool holds is given back with its last allocation, as NVIDIA's documentation says.
 void end_if_unused(Driver& driver, Pool& pool) {
   if (pool.used != 0) return;
+  for (auto& [address, chunk] : pool.chunks) chunk.awaited = false;
   trim_pool(driver, pool, 0);
   delete &pool;
 }
@@ -95,12 +96,13 @@ Result allocate_from_pool(Driver& driver, Pool& pool, std::uint64_t bytes, Point
   return Result::kSuccess;
 }
 
-Result free_to_pool(Driver& driver, Pointer address) {
+Result free_to_pool(Driver& driver, Pointer address, bool awaited) {
   Pool& pool = *driver.memory().at(address)->pool;
   const auto chunk = std::prev(pool.chunks.upper_bound(address));
   const auto taken = chunk->second.taken.find(address - chunk->first);
   pool.used -= taken->second;
   chunk->second.taken.erase(taken);
+  chunk->second.awaited = chunk->second.awaited || awaited;
   driver.memory().remove(address);
   if (pool.destroyed) end_if_unused(driver, pool);
   return Result::kSuccess;
@@ -109,7 +111,7 @@ Result free_to_pool(Driver& driver, Pointer address) {
 void trim_pool(Driver& driver, Pool& pool, std::uint64_t keep) {
   for (auto at = pool.chunks.begin(); at != pool.chunks.end();) {
     const Chunk& chunk = at->second;
-    if (!chunk.taken.empty() || pool.reserved < keep + chunk.size) {
+    if (!chunk.taken.empty() || chunk.awaited || pool.reserved < keep + chunk.size) {
       ++at;
       continue;
     }
@@ -122,6 +124,7 @@ void trim_pool(Driver& driver, Pool& pool, std::uint64_t keep) {
 
 void trim_pools(Driver& driver, const Device& device) {
   for (Pool* const pool : driver.objects().pools) {
+    for (auto& [address, chunk] : pool->chunks) chunk.awaited = false;
     if (pool->device == &device) trim_pool(driver, *pool, pool->threshold);
   }
 }

@@ -10,6 +10,7 @@ struct Chunk {
   std::uint64_t size = 0;
   std::shared_ptr<Backing> backing;
   std::map<std::uint64_t, std::uint64_t> taken;  // size by offset
+  bool awaited = false;                          // a stream has not come to a free of something in it
 };
 
 struct Pool {
@@ -31,9 +32,11 @@ Pool* default_pool(Driver& driver, Device& device);
 Pool* current_pool(Driver& driver, Device& device);
 void destroy_pool(Driver& driver, Pool& pool);
 Result allocate_from_pool(Driver& driver, Pool& pool, std::uint64_t bytes, Pointer* out);
-// Gives memory of a pool back to it; the pool keeps it.
-Result free_to_pool(Driver& driver, Pointer address);
-// Gives the device what nothing is in, as far as `keep` bytes stay.
+// Gives memory of a pool back to it; the pool keeps it. `awaited`: the stream comes there by the next
+// synchronisation.
+Result free_to_pool(Driver& driver, Pointer address, bool awaited);
+// Gives the device what nothing is in, as far as `keep` bytes stay. Nothing is given back before the stream
+// has come to the free: so does driver 580 on an H200.
 void trim_pool(Driver& driver, Pool& pool, std::uint64_t keep);
 // What a synchronisation does: pools of the device keep what they use, or their threshold.
 void trim_pools(Driver& driver, const Device& device);
