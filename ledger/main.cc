@@ -36,9 +36,10 @@ int show_statement(ledger::Books& books, const Options& options, const base::Clo
   const auto statement =
       ledger::make_statement(books, options.month.value_or(base::month_of(now)), options.whose);
   if (!statement) return fail(statement.error());
-  print(options.format == "csv"    ? ledger::as_csv(*statement)
-        : options.format == "json" ? ledger::as_json(*statement)
-                                   : ledger::as_text(*statement));
+  print(options.format == "csv"     ? ledger::as_csv(*statement)
+        : options.format == "json"  ? ledger::as_json(*statement)
+        : options.format == "focus" ? ledger::as_focus(*statement)
+                                    : ledger::as_text(*statement));
   return 0;
 }
 

@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <map>
+#include <string>
+#include <vector>
 
 namespace gpupool {
 namespace {
@@ -39,11 +41,9 @@ std::variant<Options, int> read_options(int argc, char** argv) {
     commands[made] = value;
     return made;
   };
-  const auto statement = [&](CLI::App* made) {
+  const auto statement = [&](CLI::App* made, const std::vector<std::string>& formats, const char* help) {
     made->add_option("--month", month, "For example 2026-11, in UTC; default: this month");
-    made->add_option("--format", options.format, "text, csv or json")
-        ->check(CLI::IsMember({"text", "csv", "json"}))
-        ->capture_default_str();
+    made->add_option("--format", options.format, help)->check(CLI::IsMember(formats))->capture_default_str();
   };
   auto* serve = command("serve", LedgerCommand::kServe, "Enters what GpuJobs have held, until it is stopped");
   serve->add_option("--kubeconfig", options.kubeconfig, "Default: the pod's service account");
@@ -56,10 +56,10 @@ std::variant<Options, int> read_options(int argc, char** argv) {
       ->capture_default_str();
   auto* bill = command("bill", LedgerCommand::kBill, "What namespaces pay for a month");
   bill->add_option("--namespace,-n", options.whose.ns, "Only this one");
-  statement(bill);
+  statement(bill, {"text", "csv", "json", "focus"}, "text, csv, json, or focus: CSV by FOCUS 1.0");
   auto* payout = command("payout", LedgerCommand::kPayout, "What owners of machines are paid for a month");
   payout->add_option("--owner", options.whose.owner, "Only this one");
-  statement(payout);
+  statement(payout, {"text", "csv", "json"}, "text, csv or json");
   auto* explain = command("explain", LedgerCommand::kExplain, "How the amounts of a job come about");
   explain->add_option("JOB", options.job, "NAMESPACE/NAME, or its UID")->required();
   auto* verify =

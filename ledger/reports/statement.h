@@ -46,6 +46,8 @@ std::string as_text(const Statement& statement);
 // With a line for each entry; RFC 4180.
 std::string as_csv(const Statement& statement);
 std::string as_json(const Statement& statement);
+// With a line for each entry, in the columns of FOCUS 1.0. Of a bill only.
+std::string as_focus(const Statement& statement);
 
 // How the amount of each segment of a job comes about. job: "namespace/name" or a UID.
 base::Result<std::string> explain(Books& books, const std::string& job);

@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The forms of a statement.
-#include <chrono>
 #include <map>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
-#include "base/rfc3339.h"
+#include "reports/fields.h"
 #include "reports/statement.h"
 
 namespace gpupool::ledger {
 namespace {
 
 using nlohmann::json;
-
-std::string time_text(std::int64_t moment) {
-  return base::to_rfc3339(base::WallTime(std::chrono::seconds(moment)));
-}
-
-// GPU-seconds in thousandths, rounded down.
-std::int64_t milli_gpu_seconds(const StatementLine& line) {
-  return line.fact.units() * (line.to - line.from) * 1000 / line.fact.units_of_gpu();
-}
 
 std::string hours_text(std::int64_t milli_seconds) {
   auto text = base::micros_text(milli_seconds * 10 / 36);  // thousandths of a second to millionths of an hour
@@ -35,13 +25,6 @@ std::string padded(std::string text, std::size_t width) {
 
 std::string right(const std::string& text, std::size_t width) {
   return (text.size() < width ? std::string(width - text.size(), ' ') : "") + text;
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 std::string title(const Statement& statement) {
@@ -77,22 +60,19 @@ std::string as_text(const Statement& statement) {
 }
 
 std::string as_csv(const Statement& statement) {
-  std::string text =
-      "month,entry,namespace,job,job_uid,segment,pool,owner,nodes,gpus_per_node,slices_per_node,split,from,"
-      "to,seconds,"
-      "price_per_gpu_hour,fee_percent,amount,currency\r\n";
+  std::string text = csv_row({"month", "entry", "namespace", "job", "job_uid", "segment", "pool", "owner",
+                              "nodes", "gpus_per_node", "slices_per_node", "split", "from", "to", "seconds",
+                              "price_per_gpu_hour", "fee_percent", "amount", "currency"});
   for (const auto& line : statement.lines) {
     const auto& fact = line.fact;
     std::string nodes;
     for (const auto& node : fact.nodes) nodes += (nodes.empty() ? "" : " ") + node;
-    for (const auto& field :
-         {statement.month.name, std::to_string(line.seq), fact.ns, fact.job, fact.job_uid,
-          std::to_string(fact.number), fact.pool, fact.owner, nodes, std::to_string(fact.gpus),
-          std::to_string(fact.slices), std::to_string(fact.split), time_text(line.from), time_text(line.to),
-          std::to_string(line.to - line.from), base::micros_text(fact.per_gpu_hour), std::to_string(fact.fee),
-          base::micros_text(line.amount)})
-      text += csv_field(field) + ",";
-    text += fact.currency + "\r\n";
+    text += csv_row({statement.month.name, std::to_string(line.seq), fact.ns, fact.job, fact.job_uid,
+                     std::to_string(fact.number), fact.pool, fact.owner, nodes, std::to_string(fact.gpus),
+                     std::to_string(fact.slices), std::to_string(fact.split), time_text(line.from),
+                     time_text(line.to), std::to_string(line.to - line.from),
+                     base::micros_text(fact.per_gpu_hour), std::to_string(fact.fee),
+                     base::micros_text(line.amount), fact.currency});
   }
   return text;
 }

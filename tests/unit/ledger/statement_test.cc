@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "tests/unit/ledger/books_fixture.h"
 
 namespace gpupool::ledger {
@@ -45,6 +49,72 @@ TEST(Statement, SumsWhatANamespacePays) {
   EXPECT_THAT(as_csv(*bill), HasSubstr("2026-11,1,team-a,job-u,u,1,lab,alice,a,1,0,0,2026-11-01T00:00:00Z,"
                                        "2026-11-01T00:01:40Z,100,3.600000,10,0.100000,EUR\r\n"));
   EXPECT_THAT(as_json(*bill), HasSubstr("\"EUR\": \"0.160000\""));
+}
+
+// Fields of a line of CSV. The tags have quotes and commas, the others have not.
+std::vector<std::string> fields_of(std::string line) {
+  std::string tags;
+  if (const auto quote = line.find('"'); quote != std::string::npos) {
+    tags = line.substr(quote);
+    line.resize(quote);
+  }
+  std::vector<std::string> fields(1);
+  for (const char c : line) {
+    if (c == ',') {
+      fields.emplace_back();
+    } else {
+      fields.back() += c;
+    }
+  }
+  fields.back() += tags;
+  return fields;
+}
+
+TEST(Statement, OfAMonthInColumnsOfFocus) {
+  BooksInFolder books;
+  auto platform = make_fact("v", 1, {"b"}, 0, 100);
+  platform.owner.clear();
+  books.enter({make_fact("u", 1, {"a"}, 0, 100), platform});
+  const auto bill =
+      make_statement(*books, *parse_month("2026-11"), {.ns = "", .owner = "", .for_owner = false});
+  ASSERT_TRUE(bill);
+  const auto text = as_focus(*bill);
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = text.find("\r\n", at);
+    ASSERT_NE(end, std::string::npos);
+    lines.push_back(text.substr(at, end - at));
+    at = end + 2;
+  }
+  ASSERT_EQ(lines.size(), 3U);
+  const auto names = fields_of(lines[0]);
+  std::map<std::string, std::string> first;
+  std::map<std::string, std::string> second;
+  const auto values = fields_of(lines[1]);
+  const auto others = fields_of(lines[2]);
+  ASSERT_EQ(values.size(), names.size());
+  ASSERT_EQ(others.size(), names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    first[names[i]] = values[i];
+    second[names[i]] = others[i];
+  }
+  EXPECT_EQ(first["BilledCost"], "0.100000");
+  EXPECT_EQ(first["BillingCurrency"], "EUR");
+  EXPECT_EQ(first["BillingPeriodStart"], "2026-11-01T00:00:00Z");
+  EXPECT_EQ(first["BillingPeriodEnd"], "2026-12-01T00:00:00Z");
+  EXPECT_EQ(first["ChargePeriodStart"], "2026-11-01T00:00:00Z");
+  EXPECT_EQ(first["ChargePeriodEnd"], "2026-11-01T00:01:40Z");
+  EXPECT_EQ(first["ChargeCategory"], "Usage");
+  EXPECT_EQ(first["ChargeClass"], "");
+  EXPECT_EQ(first["ChargeDescription"], "1 GPU on 1 node");
+  EXPECT_EQ(first["ListUnitPrice"], "3.600000");
+  EXPECT_EQ(first["PricingQuantity"], "0.027777");  // 100 s
+  EXPECT_EQ(first["PricingUnit"], "GPU-Hours");
+  EXPECT_EQ(first["PublisherName"], "alice");
+  EXPECT_EQ(second["PublisherName"], "gpupool");
+  EXPECT_EQ(first["ResourceId"], "u");
+  EXPECT_EQ(first["SubAccountId"], "team-a");
+  EXPECT_EQ(first["Tags"], R"("{""entry"":""1"",""owner"":""alice"",""pool"":""lab"",""segment"":""1""}")");
 }
 
 TEST(Statement, OwnersGetTheRestOfTheFee) {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/fields.h"
+
+#include <chrono>
+
+#include "base/rfc3339.h"
+
+namespace gpupool::ledger {
+namespace {
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace
+
+std::string time_text(std::int64_t moment) {
+  return base::to_rfc3339(base::WallTime(std::chrono::seconds(moment)));
+}
+
+std::int64_t milli_gpu_seconds(const StatementLine& line) {
+  return line.fact.units() * (line.to - line.from) * 1000 / line.fact.units_of_gpu();
+}
+
+std::string csv_row(std::initializer_list<std::string> fields) {
+  std::string row;
+  for (const auto& field : fields) row += csv_field(field) + ",";
+  if (!row.empty()) row.pop_back();
+  return row + "\r\n";
+}
+
+}  // namespace gpupool::ledger
