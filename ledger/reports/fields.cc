@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "base/money.h"
 #include "base/rfc3339.h"
 
 namespace gpupool::ledger {
@@ -23,6 +24,10 @@ std::string time_text(std::int64_t moment) {
 
 std::int64_t milli_gpu_seconds(const StatementLine& line) {
   return line.fact.units() * (line.to - line.from) * 1000 / line.fact.units_of_gpu();
+}
+
+std::string hours_text(std::int64_t milli_gpu_seconds) {
+  return base::micros_text(milli_gpu_seconds * 10 / 36);
 }
 
 std::string csv_row(std::initializer_list<std::string> fields) {

@@ -16,6 +16,9 @@ std::string time_text(std::int64_t moment);
 // What was held, in thousandths of GPU-seconds, rounded down.
 std::int64_t milli_gpu_seconds(const StatementLine& line);
 
+// GPU-hours to the millionth, of thousandths of GPU-seconds.
+std::string hours_text(std::int64_t milli_gpu_seconds);
+
 // One row with its end, RFC 4180.
 std::string csv_row(std::initializer_list<std::string> fields);
 

@@ -28,8 +28,7 @@ std::string row_of(const base::Month& month, const StatementLine& line) {
   const auto& fact = line.fact;
   const auto cost = base::micros_text(line.amount);
   const auto price = base::micros_text(fact.per_gpu_hour);
-  // Thousandths of a second to millionths of an hour.
-  const auto hours = base::micros_text(milli_gpu_seconds(line) * 10 / 36);
+  const auto hours = hours_text(milli_gpu_seconds(line));
   const nlohmann::json tags = {{"entry", std::to_string(line.seq)},
                                {"owner", fact.owner},
                                {"pool", fact.pool},

@@ -13,8 +13,9 @@ namespace {
 
 using nlohmann::json;
 
-std::string hours_text(std::int64_t milli_seconds) {
-  auto text = base::micros_text(milli_seconds * 10 / 36);  // thousandths of a second to millionths of an hour
+// To the thousandth.
+std::string short_hours(std::int64_t milli_gpu_seconds) {
+  const auto text = hours_text(milli_gpu_seconds);
   return text.substr(0, text.size() - 3);
 }
 
@@ -51,7 +52,7 @@ std::string as_text(const Statement& statement) {
   std::string text = title(statement) + ", " + statement.month.name + " (UTC)\n\n";
   text += padded("JOB", 40) + right("GPU-HOURS", 14) + right("AMOUNT", 20) + "\n";
   for (const auto& [key, sum] : jobs)
-    text += padded(key.first, 40) + right(hours_text(sum.milli_gpu_seconds), 14) +
+    text += padded(key.first, 40) + right(short_hours(sum.milli_gpu_seconds), 14) +
             right(base::micros_text(sum.amount) + " " + key.second, 20) + "\n";
   for (const auto& [currency, total] : statement.totals)
     text += padded("Total", 40) + right("", 14) + right(base::micros_text(total) + " " + currency, 20) + "\n";
