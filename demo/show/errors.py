@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-class DemoError(Exception):
+class DemoError(RuntimeError):
     """What went wrong, in words for the person who watches."""

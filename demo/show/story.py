@@ -16,9 +16,9 @@ from demo.show.screen import Screen
 from demo.show.training import COMMAND, JOB, RANKS, Training
 from demo.show.watch import Watch
 from tests.kit.api import Object
+from tests.kit.kubectl import wait_established
 from tests.kit.names import POOL_LABEL
 from tests.kit.paths import CRDS, EXAMPLES, ROOT, program
-from tests.kit.waiting import wait_for
 
 JOBS_TIMEOUT = 480  # a busy machine takes four minutes
 
@@ -95,19 +95,10 @@ def _install(kubectl: Kubectl) -> None:
     # Servers before 1.25 do not know validation rules; their kubectl refuses the word.
     old = ["--validate=false"] if kubectl.server_minor() < 25 else []
     kubectl.apply(CRDS, *old)
-    wait_for("the definitions to be established", lambda: _established(kubectl))
+    wait_established(kubectl.run)
     for example, (pool, nodes) in demo_cluster.POOLS.items():
         kubectl.run("label", "nodes", *nodes, "--overwrite", f"{POOL_LABEL}={pool}")
         kubectl.apply(os.path.join(EXAMPLES, example))
-
-
-def _established(kubectl: Kubectl) -> str:
-    try:
-        return kubectl.run("wait", "--for=condition=Established", "--timeout=30s", "-f", CRDS)
-    except DemoError as error:
-        if "conditions accessor error" in str(error):  # kubectl 1.20 does not wait for the first condition
-            return ""
-        raise
 
 
 def _run_jobs(kubectl: Kubectl, operator: Operator, training: Training, top: BusiestTop, why: WhyOfWaiting) -> Any:

@@ -10,7 +10,7 @@ import unittest
 from tests.deploy.chart import ALL_ON, CHART, helm
 from tests.kit import deploy
 from tests.kit.api import Api
-from tests.kit.kubectl import DEFINITIONS, given_kubeconfig, kubectl
+from tests.kit.kubectl import given_kubeconfig, kubectl, wait_established
 from tests.kit.paths import ROOT, kubectl_program
 
 NEWER = ("ServiceMonitor", "PrometheusRule")  # of the Prometheus Operator, which is not here
@@ -38,7 +38,7 @@ class ManifestsTest(unittest.TestCase):
         cls.files = [os.path.join(deploy.MANIFESTS, name) for name in (install, *policies)]
         cls.addClassCleanup(cls.clean)
         kubectl(given_kubeconfig(), "apply", "-f", cls.files[0])
-        kubectl(given_kubeconfig(), "wait", "--for=condition=Established", "--timeout=30s", *DEFINITIONS)
+        wait_established(lambda *arguments: kubectl(given_kubeconfig(), *arguments))
         for path in cls.files[1:]:
             kubectl(given_kubeconfig(), "apply", "-f", path)
 

@@ -4,13 +4,11 @@
 import json
 import os
 import subprocess
+from typing import Callable
 
 from tests.kit.api import Object
 from tests.kit.paths import CRDS, kubectl_program
 from tests.kit.waiting import wait_for
-
-DEFINITIONS = [f"crd/{plural}.gpupool.dev" for plural in ("gpupools", "gpujobs", "gpunodes", "gpusweeps", "gpuaccounts",
-                                                           "gpubillrecords", "gpuledgers")]
 
 
 def given_kubeconfig() -> str:
@@ -32,13 +30,18 @@ def kubectl(kubeconfig: str, *arguments: str, text: str | None = None) -> str:
 
 def apply_definitions(kubeconfig: str) -> None:
     kubectl(kubeconfig, "apply", "--validate=false", "-f", CRDS)
-    wait_for("the definitions to be established", lambda: _established(kubeconfig))
+    wait_established(lambda *arguments: kubectl(kubeconfig, *arguments))
 
 
-def _established(kubeconfig: str) -> str:
+def wait_established(run: Callable[..., str]) -> None:
+    """Until the server serves the kinds of crds/. `run` calls kubectl with its arguments; its error has what kubectl said."""
+    wait_for("the definitions to be established", lambda: _established(run))
+
+
+def _established(run: Callable[..., str]) -> str:
     try:
-        return kubectl(kubeconfig, "wait", "--for=condition=Established", "--timeout=30s", *DEFINITIONS)
-    except AssertionError as error:
+        return run("wait", "--for=condition=Established", "--timeout=30s", "-f", CRDS)
+    except (AssertionError, RuntimeError) as error:
         if "conditions accessor error" in str(error):  # kubectl 1.20 does not wait for the first condition
             return ""
         raise
