@@ -180,17 +180,14 @@ def kills(machine: Machine, report: Report) -> None:
             holder.process.kill()
             heir.go_on()
             begin, over = time.monotonic(), 0.0
-            above: float | None = None  # since when
+            last, was_above = begin, False
             while time.monotonic() - begin < KILL_SECONDS + 0.5:
-                used, at = machine.gpu.used() - before, time.monotonic()
+                used, now = machine.gpu.used() - before, time.monotonic()
                 highest = max(highest, used - slices.limit)
-                if used <= slices.limit + TOLERANCE:
-                    above = None
-                elif above is None:  # one look says nothing of time: this program may not have run for long since
-                    above = at
-                else:
-                    over += at - above
-                    above = at
+                is_above = used > slices.limit + TOLERANCE
+                if is_above and was_above:  # one look says nothing of time: this program may not have run for long since
+                    over += now - last
+                last, was_above = now, is_above
             longest = max(longest, over)
             said = heir.read()
             left = max(left, slices.limit - slices.counted(region_file.CONTEXT) - said["taken"])

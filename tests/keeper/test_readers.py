@@ -59,7 +59,7 @@ class AccessTest(KeeperCase):
                 client.frame(0, chunk(b"secret of the first\n"))
                 client.end()
                 client.close()
-                # Until then only times tell, and a namespace that is as new as the attempt may be taken for a later one.
+                # Before that only times are compared, and a namespace as new as the attempt may count as a later one.
                 wait_for("the UID of the namespace", lambda: self.noted_uid(keeper, name, uid))
                 self.assertEqual(keeper.output(self.token, name, uid), "secret of the first\n")
                 self.api.delete("namespaces", name)

@@ -149,16 +149,17 @@ bool is_answered(const base::UniqueFd& connection, int milliseconds) {
   return ::poll(&waiting, 1, milliseconds) == 1;
 }
 
+void send_to(const base::UniqueFd& connection, const std::string& text) {
+  EXPECT_EQ(::send(connection.get(), text.data(), text.size(), MSG_NOSIGNAL), std::ssize(text));
+}
+
 // Else the connection would be closed while the client still sends, and it would not see why.
 TEST(HttpServer, ABodyThatIsTooLongIsReadBeforeItIsRefused) {
   const auto server = start_with_bodies([](auto&) { return ServerResponse{}; });
   const auto client = connect_to(server->port());
-  const auto send = [&](const std::string& text) {
-    EXPECT_EQ(::send(client.get(), text.data(), text.size(), MSG_NOSIGNAL), std::ssize(text));
-  };
-  send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n" + std::string(1000, 'x'));
+  send_to(client, "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n" + std::string(1000, 'x'));
   EXPECT_FALSE(is_answered(client, 100));
-  send(std::string(1000, 'x'));
+  send_to(client, std::string(1000, 'x'));
   ASSERT_TRUE(is_answered(client, 60'000));
   std::array<char, 64> answer{};
   const auto length = ::recv(client.get(), answer.data(), answer.size(), 0);
@@ -166,8 +167,7 @@ TEST(HttpServer, ABodyThatIsTooLongIsReadBeforeItIsRefused) {
                   .starts_with("HTTP/1.1 413 "));
   // What nobody would read to its end is refused at once.
   const auto huge = connect_to(server->port());
-  const std::string head = "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n";
-  EXPECT_EQ(::send(huge.get(), head.data(), head.size(), MSG_NOSIGNAL), std::ssize(head));
+  send_to(huge, "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n");
   EXPECT_TRUE(is_answered(huge, 60'000));
 }
 
