@@ -96,7 +96,7 @@ void AccountBook::on_account(const runtime::Change<api::GpuAccount>& change) {
   const bool same_spec = change.before && change.after &&
                          change.before->metadata.generation == change.after->metadata.generation;
   if (same_spec) return;
-  log_.info(change.after ? "an account has another spec" : "an account is gone",
+  log_.info(change.after ? "read the spec of an account" : "an account is gone",
             {{"name", metadata.name}, {"generation", metadata.generation}});
   tell("");
 }

@@ -36,7 +36,7 @@ class AccountCase(LedgerCase):
         """Jobs that are submitted now find the account as it is now: the operator's watches know nothing of each other."""
         newest = {"name": self.account, "generation": account["metadata"]["generation"]}
         wait_for(f"the operator to know {newest}", lambda: any(newest.items() <= json.loads(line).items() for line in
-                 self.operator.log().splitlines() if "account has another spec" in line), detail=self.operator.tail)
+                 self.operator.log().splitlines() if "read the spec of an account" in line), detail=self.operator.tail)
 
     def show(self):
         return f"{self.api.get('gpuaccounts', self.account)}\n{self.operator.tail()}"
