@@ -4,6 +4,7 @@ over two pipes: it ends with the process that holds them."""
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import select
@@ -105,6 +106,15 @@ class Page:
             self.call("Page.close")
 
 
+def _pipe() -> tuple[int, int]:
+    """A pipe whose descriptors are none of the first ten: whatever else the process has open, 3 and 4 are free for the browser's."""
+    low = os.pipe()
+    high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in low]
+    for end in low:
+        os.close(end)
+    return high[0], high[1]
+
+
 class Browser:
     """Starts with `with`, and ends with it. Not thread-safe."""
 
@@ -121,12 +131,12 @@ class Browser:
         if not program:
             raise PageError(f"{PROGRAM} is not installed: deps/install")
         self._folder = tempfile.mkdtemp(prefix="gpupool-browser-")
-        theirs_in, self._to = os.pipe()
-        self._from, theirs_out = os.pipe()
-        # The protocol is spoken on descriptors 3 and 4.
+        theirs_in, self._to = _pipe()
+        self._from, theirs_out = _pipe()
+        # The protocol is spoken on descriptors 3 and 4. Not by sh: that of Debian redirects no number above 9.
         script = f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out}'
         self._process = subprocess.Popen(
-            ["sh", "-c", script, program, "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+            ["bash", "-c", script, program, "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
              "--no-first-run", "--no-proxy-server", f"--user-data-dir={self._folder}", *self._options, "about:blank"],
             pass_fds=(theirs_in, theirs_out), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env={**os.environ, "HOME": self._folder}, start_new_session=True)
