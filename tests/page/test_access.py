@@ -64,7 +64,7 @@ class RightsTest(AccessCase):
                     page.wait("[...document.querySelectorAll('.actions button')].some((b) => ['Suspend', 'Resume'].includes(b.textContent) && "
                               f"b.disabled !== {str(may_change).lower()})")
                     if not may_change:
-                        self.assertIn(f"You need the right to patch gpujobs in {ns}.", page.text())
+                        page.wait_text(f"You need the right to patch gpujobs in {ns}.")
             page.close()
 
     def test_who_is_unknown_sees_nothing(self):
