@@ -23,9 +23,11 @@ keeper:
   storage: {size: ""}
 """
 LINES = 5000
-# From a pod, with the token of its service account: that of the namespace has no rights. Its end leaves the launcher time
+# From a pod, with the token of its service account: that of the namespace has no rights. It writes to one stream, because the
+# order of two may differ in the pod's log (the shell tells of a wget that crashes, as BusyBox's may). Its end leaves the launcher time
 # to send the last lines: it waits half a second for the keeper at most, and a busy machine may take longer.
 ATTACK = """
+exec 2>&1
 TOKEN=$(cat /var/run/secrets/kubernetes.io/serviceaccount/token)
 ask() { wget -q -O - --no-check-certificate "$@" 2>&1 | head -c 300; echo; }
 ask https://%(host)s:7071/v1/namespaces/default/attempts
@@ -130,4 +132,4 @@ def _attack(site: Site, address: str) -> None:
 def _same_log(site: Site, job: str) -> tuple[bool, Any]:
     pods, stored = _gpupool(site, "logs", job), _gpupool(site, "logs", job, "--stored")
     same = pods.stdout == stored.stdout and "tried\n" in stored.stdout and stored.returncode == 0
-    return same, f"{pods.stdout}\n{stored.stdout}\n{stored.stderr}"
+    return same, f"the pod's:\n{pods.stdout}\nthe keeper's:\n{stored.stdout}\n{stored.stderr}"
