@@ -114,8 +114,8 @@ class EvictionTest(CheckpointCase):
             self.assertRegex(begun[1], r"^attempt 1 resume 1 from \d+$")
             self.assertRegex(self.read(job, rank, "notice"), r'^\{"deadline":"[-0-9T:.]+Z"\}')
             starts.append(int(begun[1].split()[-1]))
-        # A kubelet of 1.20 may forget how an evicted worker ended; then nobody knows this step.
-        self.assertEqual(min(starts), end.get("fromStep", min(starts)))
+        # A kubelet of 1.20 may forget how an evicted worker, the last rank, ended. Then nobody knows its step, only that of the others.
+        self.assertIn(end.get("fromStep", min(starts)), (min(starts), min(starts[:-1], default=None)))
         self.assertGreater(min(starts), 0)
 
     def test_of_a_job_with_one_worker(self):
