@@ -6,9 +6,13 @@
 #include "base/log.h"
 #include "base/stop_signals.h"
 #include "books/books.h"
+#include "books/closing.h"
+#include "books/correction.h"
 #include "books/verify.h"
 #include "ledger.h"
 #include "options.h"
+#include "reports/explain.h"
+#include "reports/export.h"
 #include "reports/statement.h"
 
 namespace gpupool {
@@ -31,10 +35,13 @@ int serve(const Options& options, base::Clock& clock, const std::stop_token& sto
   return kWrong;
 }
 
+std::int64_t unix_now(const base::Clock& clock) {
+  return std::chrono::duration_cast<std::chrono::seconds>(clock.wall().time_since_epoch()).count();
+}
+
 int show_statement(ledger::Books& books, const Options& options, const base::Clock& clock) {
-  const auto now = std::chrono::duration_cast<std::chrono::seconds>(clock.wall().time_since_epoch()).count();
-  const auto statement =
-      ledger::make_statement(books, options.month.value_or(base::month_of(now)), options.whose);
+  const auto month = options.month.value_or(base::month_of(unix_now(clock)));
+  const auto statement = ledger::make_statement(books, month, options.whose);
   if (!statement) return fail(statement.error());
   print(options.format == "csv"     ? ledger::as_csv(*statement)
         : options.format == "json"  ? ledger::as_json(*statement)
@@ -60,10 +67,25 @@ int read_books(const Options& options, const base::Clock& clock) {
   const auto books = ledger::Books::open_to_read(options.database, clock);
   if (!books) return fail(books.error());
   if (options.command == LedgerCommand::kVerify) return verify(**books, options);
+  if (options.command == LedgerCommand::kExport) {
+    const auto done = ledger::export_entries(**books, options.entry, print);
+    return done ? 0 : fail(done.error());
+  }
   if (options.command != LedgerCommand::kExplain) return show_statement(**books, options, clock);
   const auto text = ledger::explain(**books, options.job);
   if (!text) return fail(text.error());
   print(*text);
+  return 0;
+}
+
+int amend(const Options& options, const base::Clock& clock) {
+  const auto books = ledger::Books::open_existing(options.database, clock);
+  if (!books) return fail(books.error());
+  const auto entry = options.command == LedgerCommand::kClose
+                         ? ledger::close_month(**books, *options.month, unix_now(clock))
+                         : ledger::correct(**books, options.entry, options.amount, options.reason);
+  if (!entry) return fail(entry.error());
+  print("entry " + std::to_string(entry->seq) + " (" + entry->kind + "): " + entry->body + "\n");
   return 0;
 }
 
@@ -80,6 +102,8 @@ int run(int argc, char** argv, const std::stop_token& stop) {
   const auto& options = std::get<Options>(read);
   base::SystemClock clock;
   if (options.command == LedgerCommand::kAdopt) return adopt(options, clock);
+  if (options.command == LedgerCommand::kCorrect || options.command == LedgerCommand::kClose)
+    return amend(options, clock);
   return options.command == LedgerCommand::kServe ? serve(options, clock, stop) : read_books(options, clock);
 }
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
 
 #include "base/log.h"
+#include "base/money.h"
 #include "base/month.h"
 #include "books/books.h"
 #include "reports/statement.h"
 
 namespace gpupool {
 
-enum class LedgerCommand { kServe, kBill, kPayout, kExplain, kVerify, kAdopt };
+enum class LedgerCommand { kServe, kBill, kPayout, kExplain, kVerify, kCorrect, kClose, kExport, kAdopt };
 
 // The command line of gpupool-ledger.
 struct Options {
@@ -26,6 +28,9 @@ struct Options {
   std::string format = "text";
   std::string job;
   std::optional<ledger::Head> head;
+  std::int64_t entry = 0;  // to correct; or: to export those after it
+  base::Micros amount = 0;
+  std::string reason;
 };
 
 // Returns the exit code if there is nothing to run: 0 for --help and --version, 2 for a wrong flag (named on

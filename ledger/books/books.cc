@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "books/change.h"
+
 namespace gpupool::ledger {
 namespace {
 
@@ -18,6 +20,7 @@ CREATE TABLE IF NOT EXISTS entry(seq INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQ
 CREATE TABLE IF NOT EXISTS posting(seq INTEGER NOT NULL REFERENCES entry(seq), account TEXT NOT NULL,
   currency TEXT NOT NULL, amount INTEGER NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS disputed_entry ON entry(kind) WHERE kind = 'disputed';
+CREATE INDEX IF NOT EXISTS amendment ON entry(seq) WHERE kind IN ('correction', 'closing');
 CREATE INDEX IF NOT EXISTS posting_of ON posting(seq);
 CREATE TABLE IF NOT EXISTS hold(seq INTEGER NOT NULL REFERENCES entry(seq), node TEXT NOT NULL,
   since INTEGER NOT NULL, until INTEGER NOT NULL) STRICT;
@@ -102,7 +105,16 @@ std::vector<Hold> holds_of(const Fact& fact) {
 }
 
 base::Result<std::unique_ptr<Books>> Books::open(const std::string& path, const base::Clock& clock) {
-  auto database = Sqlite::open(path, Sqlite::Access::kReadWrite);
+  return open(path, Sqlite::Access::kCreate, clock);
+}
+
+base::Result<std::unique_ptr<Books>> Books::open_existing(const std::string& path, const base::Clock& clock) {
+  return open(path, Sqlite::Access::kReadWrite, clock);
+}
+
+base::Result<std::unique_ptr<Books>> Books::open(const std::string& path, Sqlite::Access access,
+                                                 const base::Clock& clock) {
+  auto database = Sqlite::open(path, access);
   if (!database) return tl::unexpected<base::Error>(database.error());
   for (const char* sql : {kSettings, kTables}) {
     if (auto set = database->run(sql); !set) return tl::unexpected<base::Error>(set.error());
@@ -190,7 +202,7 @@ base::Result<std::optional<Entry>> Books::entry_for(const Fact& fact) {
   return entry;
 }
 
-base::Result<void> Books::store(Entry entry, Head& head) {
+base::Result<void> Books::store(Entry& entry, const Head& head) {
   entry.seq = head.seq + 1;
   entry.entered = std::chrono::duration_cast<std::chrono::seconds>(clock_.wall().time_since_epoch()).count();
   entry.hash = hash_of(entry, head.hash);
@@ -199,15 +211,19 @@ base::Result<void> Books::store(Entry entry, Head& head) {
           add_entry_.bind(5, entry.remark).bind(6, entry.clipped).bind(7, entry.entered).bind(8, entry.hash));
       !added)
     return added;
-  head = {entry.seq, entry.hash};
-  if (entry.kind != entry_kind::kSegment) return {};
-  const auto fact = fact_from(entry.body);
-  if (!fact) return tl::unexpected<base::Error>(fact.error());
-  for (const auto& posting : postings_of(*fact, entry.clipped)) {
+  return store_rows(entry);
+}
+
+base::Result<void> Books::store_rows(const Entry& entry) {
+  if (entry.kind == entry_kind::kDisputed || entry.kind == entry_kind::kClosing) return {};
+  const auto change = change_of(entry);
+  if (!change) return tl::unexpected<base::Error>(change.error());
+  for (const auto& posting : postings_of(change->fact, change->before, change->after)) {
     add_posting_.bind(1, entry.seq).bind(2, posting.account).bind(3, posting.currency);
     if (auto added = done(add_posting_.bind(4, posting.amount)); !added) return added;
   }
-  for (const auto& hold : holds_of(*fact)) {
+  if (entry.kind != entry_kind::kSegment) return {};
+  for (const auto& hold : holds_of(change->fact)) {
     if (auto added =
             done(add_hold_.bind(1, entry.seq).bind(2, hold.node).bind(3, hold.from).bind(4, hold.to));
         !added)
@@ -226,14 +242,27 @@ base::Result<std::size_t> Books::enter(std::span<const Fact> facts) {
     auto entry = entry_for(fact);
     if (!entry) return tl::unexpected<base::Error>(entry.error());
     if (!*entry) continue;
-    if (auto stored = store(**std::move(entry), *end); !stored)
-      return tl::unexpected<base::Error>(stored.error());
+    if (auto stored = store(**entry, *end); !stored) return tl::unexpected<base::Error>(stored.error());
+    *end = {(*entry)->seq, (*entry)->hash};
     ++made;
   }
   if (made == 0) return made;
   if (auto committed = transaction.commit(); !committed)
     return tl::unexpected<base::Error>(committed.error());
   return made;
+}
+
+base::Result<Entry> Books::add(const std::function<base::Result<Entry>()>& make) {
+  Transaction transaction(database_);
+  if (!transaction.begun()) return tl::unexpected<base::Error>(transaction.begun().error());
+  const auto end = head();
+  if (!end) return tl::unexpected<base::Error>(end.error());
+  auto entry = make();
+  if (!entry) return entry;
+  if (auto stored = store(*entry, *end); !stored) return tl::unexpected<base::Error>(stored.error());
+  if (auto committed = transaction.commit(); !committed)
+    return tl::unexpected<base::Error>(committed.error());
+  return entry;
 }
 
 base::Result<Head> Books::head() {
@@ -246,15 +275,9 @@ base::Result<Head> Books::head() {
 
 base::Result<bool> Books::contains(const Head& head) {
   if (head.seq <= 0) return true;
-  bool found = false;
-  const auto read = each_entry(
-      [&](const Entry& entry) {
-        found = entry.seq == head.seq && entry.hash == head.hash;
-        return false;
-      },
-      head.seq - 1);
-  if (!read) return tl::unexpected<base::Error>(read.error());
-  return found;
+  const auto found = entry(head.seq);
+  if (!found) return tl::unexpected<base::Error>(found.error());
+  return *found && (*found)->hash == head.hash;
 }
 
 base::Result<std::int64_t> Books::disputed() {
@@ -266,7 +289,25 @@ base::Result<std::int64_t> Books::disputed() {
 }
 
 base::Result<void> Books::each_entry(const std::function<bool(const Entry&)>& visit, std::int64_t after) {
-  auto rows = Rows::of(database_, kEntryFields + ("WHERE seq > " + std::to_string(after)) + " ORDER BY seq");
+  return each("seq > " + std::to_string(after), visit);
+}
+
+base::Result<void> Books::each_amendment(const std::function<bool(const Entry&)>& visit) {
+  return each("kind IN ('correction', 'closing')", visit);
+}
+
+base::Result<std::optional<Entry>> Books::entry(std::int64_t seq) {
+  std::optional<Entry> found;
+  const auto read = each("seq = " + std::to_string(seq), [&](const Entry& entry) {
+    found = entry;
+    return true;
+  });
+  if (!read) return tl::unexpected<base::Error>(read.error());
+  return found;
+}
+
+base::Result<void> Books::each(const std::string& where, const std::function<bool(const Entry&)>& visit) {
+  auto rows = Rows::of(database_, kEntryFields + ("WHERE " + where) + " ORDER BY seq");
   if (!rows) return tl::unexpected<base::Error>(rows.error());
   while (rows->seq() != Rows::kEnd && visit(read_entry(rows->row()))) rows->next();
   return rows->end();

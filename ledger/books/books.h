@@ -55,18 +55,28 @@ class Books {
  public:
   // Makes the file if it is missing. clock: outlives this.
   static base::Result<std::unique_ptr<Books>> open(const std::string& path, const base::Clock& clock);
+  // To add to books that exist, also beside a process that has them open.
+  static base::Result<std::unique_ptr<Books>> open_existing(const std::string& path,
+                                                            const base::Clock& clock);
   // For readers, beside a writer.
   static base::Result<std::unique_ptr<Books>> open_to_read(const std::string& path, const base::Clock& clock);
 
   // Enters those that are new, in one transaction that is on the disk when it returns. Returns how many
   // entries it made. After an error nothing of it is entered.
   base::Result<std::size_t> enter(std::span<const Fact> facts);
+  // Enters what `make` returns, in one transaction that is on the disk when this returns, and returns it with
+  // its number and hash. make: may read the books, to which nothing is added meanwhile; an error of it is
+  // returned, and nothing is entered.
+  base::Result<Entry> add(const std::function<base::Result<Entry>()>& make);
 
   base::Result<Head> head();
   // How many entries are disputed.
   base::Result<std::int64_t> disputed();
   // All entries after the one of this number, in their order, until visit() returns false.
   base::Result<void> each_entry(const std::function<bool(const Entry&)>& visit, std::int64_t after = 0);
+  // The corrections and closings, in their order, until visit() returns false.
+  base::Result<void> each_amendment(const std::function<bool(const Entry&)>& visit);
+  base::Result<std::optional<Entry>> entry(std::int64_t seq);
   // True if the entry of this head is in the books as it was; also for the head before the first entry.
   base::Result<bool> contains(const Head& head);
   // All rows that are stored with one number, also where some are missing, in the order of the numbers. Holds
@@ -76,7 +86,10 @@ class Books {
 
  private:
   Books(Sqlite database, const base::Clock& clock) : database_(std::move(database)), clock_(clock) {}
+  static base::Result<std::unique_ptr<Books>> open(const std::string& path, Sqlite::Access access,
+                                                   const base::Clock& clock);
   base::Result<void> prepare_writes();
+  base::Result<void> each(const std::string& where, const std::function<bool(const Entry&)>& visit);
   base::Result<std::optional<Entry>> find(const std::string& key);
   // How many of the segment's node-seconds others have, and the name of one of these nodes.
   struct Overlap {
@@ -86,7 +99,9 @@ class Books {
   };
   base::Result<Overlap> overlap_of(const Fact& fact);
   base::Result<std::optional<Entry>> entry_for(const Fact& fact);
-  base::Result<void> store(Entry entry, Head& head);
+  // Gives it its place in the chain, after `head`.
+  base::Result<void> store(Entry& entry, const Head& head);
+  base::Result<void> store_rows(const Entry& entry);
 
   Sqlite database_;
   const base::Clock& clock_;

@@ -56,13 +56,15 @@ base::Micros platform_part(const Fact& fact, base::Micros amount) {
   return static_cast<base::Micros>(base::product(amount, fact.fee) / kPercent);
 }
 
-std::vector<Posting> postings_of(const Fact& fact, std::int64_t clipped) {
-  const auto cost = amount_of(fact, clipped);
+// The fee is that of all less that of what was charged before, so that corrections add up to the fee of what
+// is charged in the end.
+std::vector<Posting> postings_of(const Fact& fact, base::Micros before, base::Micros after) {
+  const auto cost = after - before;
   if (cost == 0) return {};
-  const auto fee = platform_part(fact, cost);
+  const auto fee = platform_part(fact, after) - platform_part(fact, before);
   std::vector<Posting> postings = {{"tenant:" + fact.ns, fact.currency, -cost}};
-  if (cost > fee) postings.push_back({"owner:" + fact.owner, fact.currency, cost - fee});
-  if (fee > 0) postings.push_back({"platform", fact.currency, fee});
+  if (cost != fee) postings.push_back({"owner:" + fact.owner, fact.currency, cost - fee});
+  if (fee != 0) postings.push_back({"platform", fact.currency, fee});
   return postings;
 }
 

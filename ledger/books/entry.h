@@ -18,13 +18,15 @@ inline constexpr char kSegment[] = "segment";
 // A fact that the books cannot take: its amount is wrong, its key is known with other content, or a node was
 // held by two jobs. It moves no account; a person decides.
 inline constexpr char kDisputed[] = "disputed";
+inline constexpr char kCorrection[] = "correction";  // of what an earlier entry is charged
+inline constexpr char kClosing[] = "closing";        // of a month: what is entered later is of a later one
 }  // namespace entry_kind
 
 struct Entry {
   std::int64_t seq = 0;  // from 1, without gaps
   std::string key;       // unique
   std::string kind;
-  std::string body;    // canonical JSON of a Fact
+  std::string body;    // canonical JSON of a Fact, a Correction or a Closing
   std::string remark;  // why it is disputed or clipped; empty: nothing to say
   // Node-seconds that are in an earlier entry too, because the clocks of two operators differ. Not charged.
   std::int64_t clipped = 0;
@@ -56,7 +58,8 @@ base::Micros amount_until(const Fact& fact, std::int64_t clipped, std::int64_t m
 // What the platform keeps of an amount: its fee, rounded down; all of it if the machines are its own.
 base::Micros platform_part(const Fact& fact, base::Micros amount);
 
-// Accounts: "tenant:<namespace>" pays, "owner:<name>" and "platform" are paid. Their sum is 0.
-std::vector<Posting> postings_of(const Fact& fact, std::int64_t clipped);
+// For the fact, `after` is charged and no longer `before`. Accounts: "tenant:<namespace>" pays,
+// "owner:<name>" and "platform" are paid. Their sum is 0.
+std::vector<Posting> postings_of(const Fact& fact, base::Micros before, base::Micros after);
 
 }  // namespace gpupool::ledger

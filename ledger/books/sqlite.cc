@@ -49,8 +49,9 @@ std::string Query::text(int column) const {
 }
 
 base::Result<Sqlite> Sqlite::open(const std::string& path, Access access) {
-  const int flags =
-      access == Access::kReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const int flags = access == Access::kReadOnly ? SQLITE_OPEN_READONLY
+                    : access == Access::kCreate ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                                                : SQLITE_OPEN_READWRITE;
   sqlite3* raw = nullptr;
   const int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
   Sqlite database;

@@ -39,9 +39,9 @@ class Query {
 
 class Sqlite {
  public:
-  enum class Access { kReadOnly, kReadWrite };
+  enum class Access { kReadOnly, kReadWrite, kCreate };
 
-  // kReadWrite makes the file if it is missing. Writes wait for a reader for at most 5 s.
+  // kCreate makes the file if it is missing. Writes wait for a reader for at most 5 s.
   static base::Result<Sqlite> open(const std::string& path, Access access);
 
   base::Result<Query> prepare(std::string_view sql);

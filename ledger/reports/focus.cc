@@ -17,7 +17,9 @@ constexpr char kColumns[] =
     "PricingQuantity,PricingUnit,ProviderName,PublisherName,ResourceId,ResourceName,ResourceType,"
     "ServiceCategory,ServiceName,SkuId,SkuPriceId,SubAccountId,SubAccountName,Tags\r\n";
 
-std::string description(const Fact& fact) {
+std::string description(const StatementLine& line) {
+  if (line.corrects > 0) return line.note;
+  const auto& fact = line.fact;
   const auto each =
       fact.slices > 0 ? std::to_string(fact.slices) + " of " + std::to_string(fact.split) + " slices of a GPU"
                       : std::to_string(fact.gpus) + (fact.gpus == 1 ? " GPU" : " GPUs");
@@ -26,6 +28,7 @@ std::string description(const Fact& fact) {
 
 std::string row_of(const base::Month& month, const StatementLine& line) {
   const auto& fact = line.fact;
+  const bool is_correction = line.corrects > 0;
   const auto cost = base::micros_text(line.amount);
   const auto price = base::micros_text(fact.per_gpu_hour);
   const auto hours = hours_text(milli_gpu_seconds(line));
@@ -40,11 +43,11 @@ std::string row_of(const base::Month& month, const StatementLine& line) {
                   time_text(month.end),
                   time_text(month.begin),
                   "Usage",
-                  "",
-                  description(fact),
+                  is_correction ? "Correction" : "",
+                  description(line),
                   "Usage-Based",
-                  time_text(line.to),
-                  time_text(line.from),
+                  time_text(is_correction ? fact.to : line.to),
+                  time_text(is_correction ? fact.from : line.from),
                   hours,
                   "GPU-Hours",
                   cost,

@@ -28,6 +28,8 @@ struct StatementLine {
   std::int64_t from = 0;  // in the month
   std::int64_t to = 0;
   base::Micros amount = 0;
+  std::int64_t corrects = 0;  // the entry that is corrected; then it is of no time
+  std::string note;           // why it is in this month; empty: nothing to say
 };
 
 struct Statement {
@@ -35,10 +37,11 @@ struct Statement {
   Whose whose;
   std::vector<StatementLine> lines;
   std::map<std::string, base::Micros> totals;  // by currency
+  std::int64_t closing = 0;                    // the entry that closed the month; 0: it is open
 };
 
 // An entry that runs beyond its month is split; its parts add up to its amount. Disputed entries are not in
-// it.
+// it. What was entered after its own month was closed is of a later one: see parts_of().
 base::Result<Statement> make_statement(Books& books, const base::Month& month, const Whose& whose);
 
 // With a line for each job, and the totals.
@@ -48,8 +51,5 @@ std::string as_csv(const Statement& statement);
 std::string as_json(const Statement& statement);
 // With a line for each entry, in the columns of FOCUS 1.0. Of a bill only.
 std::string as_focus(const Statement& statement);
-
-// How the amount of each segment of a job comes about. job: "namespace/name" or a UID.
-base::Result<std::string> explain(Books& books, const std::string& job);
 
 }  // namespace gpupool::ledger

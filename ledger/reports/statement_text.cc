@@ -44,12 +44,14 @@ std::string as_text(const Statement& statement) {
   std::map<std::pair<std::string, std::string>, Sum> jobs;  // job, currency
   for (const auto& line : statement.lines) {
     const auto& fact = line.fact;
-    auto& sum = jobs[{fact.ns + "/" + fact.job + (statement.whose.for_owner ? " of " + fact.owner : ""),
+    auto& sum = jobs[{fact.ns + "/" + fact.job + (statement.whose.for_owner ? " of " + fact.owner : "") +
+                          (line.corrects > 0 ? ", correction of entry " + std::to_string(line.corrects) : ""),
                       fact.currency}];
     sum.milli_gpu_seconds += milli_gpu_seconds(line);
     sum.amount += line.amount;
   }
-  std::string text = title(statement) + ", " + statement.month.name + " (UTC)\n\n";
+  std::string text = title(statement) + ", " + statement.month.name + " (UTC)" +
+                     (statement.closing > 0 ? ", closed" : "") + "\n\n";
   text += padded("JOB", 40) + right("GPU-HOURS", 14) + right("AMOUNT", 20) + "\n";
   for (const auto& [key, sum] : jobs)
     text += padded(key.first, 40) + right(short_hours(sum.milli_gpu_seconds), 14) +
@@ -61,19 +63,50 @@ std::string as_text(const Statement& statement) {
 }
 
 std::string as_csv(const Statement& statement) {
-  std::string text = csv_row({"month", "entry", "namespace", "job", "job_uid", "segment", "pool", "owner",
-                              "nodes", "gpus_per_node", "slices_per_node", "split", "from", "to", "seconds",
-                              "price_per_gpu_hour", "fee_percent", "amount", "currency"});
+  std::string text = csv_row({"month",
+                              "entry",
+                              "namespace",
+                              "job",
+                              "job_uid",
+                              "segment",
+                              "pool",
+                              "owner",
+                              "nodes",
+                              "gpus_per_node",
+                              "slices_per_node",
+                              "split",
+                              "from",
+                              "to",
+                              "seconds",
+                              "price_per_gpu_hour",
+                              "fee_percent",
+                              "amount",
+                              "currency",
+                              "note"});
   for (const auto& line : statement.lines) {
     const auto& fact = line.fact;
     std::string nodes;
     for (const auto& node : fact.nodes) nodes += (nodes.empty() ? "" : " ") + node;
-    text += csv_row({statement.month.name, std::to_string(line.seq), fact.ns, fact.job, fact.job_uid,
-                     std::to_string(fact.number), fact.pool, fact.owner, nodes, std::to_string(fact.gpus),
-                     std::to_string(fact.slices), std::to_string(fact.split), time_text(line.from),
-                     time_text(line.to), std::to_string(line.to - line.from),
-                     base::micros_text(fact.per_gpu_hour), std::to_string(fact.fee),
-                     base::micros_text(line.amount), fact.currency});
+    text += csv_row({statement.month.name,
+                     std::to_string(line.seq),
+                     fact.ns,
+                     fact.job,
+                     fact.job_uid,
+                     std::to_string(fact.number),
+                     fact.pool,
+                     fact.owner,
+                     nodes,
+                     std::to_string(fact.gpus),
+                     std::to_string(fact.slices),
+                     std::to_string(fact.split),
+                     time_text(line.from),
+                     time_text(line.to),
+                     std::to_string(line.to - line.from),
+                     base::micros_text(fact.per_gpu_hour),
+                     std::to_string(fact.fee),
+                     base::micros_text(line.amount),
+                     fact.currency,
+                     line.note});
   }
   return text;
 }
@@ -99,14 +132,18 @@ std::string as_json(const Statement& statement) {
                      {"perGpuHour", base::micros_text(fact.per_gpu_hour)},
                      {"fee", fact.fee},
                      {"amount", base::micros_text(line.amount)},
-                     {"currency", fact.currency}});
+                     {"currency", fact.currency},
+                     {"note", line.note}});
   }
   json totals = json::object();
   for (const auto& [currency, total] : statement.totals) totals[currency] = base::micros_text(total);
-  const json all = {
-      {"month", statement.month.name},   {"kind", statement.whose.for_owner ? "payout" : "bill"},
-      {"namespace", statement.whose.ns}, {"owner", statement.whose.owner},
-      {"lines", std::move(lines)},       {"totals", std::move(totals)}};
+  const json all = {{"month", statement.month.name},
+                    {"closed", statement.closing > 0},
+                    {"kind", statement.whose.for_owner ? "payout" : "bill"},
+                    {"namespace", statement.whose.ns},
+                    {"owner", statement.whose.owner},
+                    {"lines", std::move(lines)},
+                    {"totals", std::move(totals)}};
   return all.dump(2) + "\n";
 }
 

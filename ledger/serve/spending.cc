@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/spending.h"
 
-#include <algorithm>
-
-#include "base/month.h"
+#include "books/closing.h"
 
 namespace gpupool::ledger {
 
@@ -11,28 +9,26 @@ base::Result<void> Spending::read(Books& books) {
   base::Result<void> understood;
   auto all = books.each_entry(
       [&](const Entry& entry) {
-        if (entry.kind == entry_kind::kSegment) {
-          const auto fact = fact_from(entry.body);
-          if (!fact) understood = tl::unexpected<base::Error>(fact.error());
-          if (!fact) return false;
-          add(entry, *fact);
+        if (entry.kind == entry_kind::kClosing) {
+          const auto closing = closing_from(entry.body);
+          if (!closing) understood = tl::unexpected<base::Error>(closing.error());
+          if (closing) closed_.insert(closing->month);
+        } else {
+          const auto change = change_of(entry);
+          if (!change) understood = tl::unexpected<base::Error>(change.error());
+          if (change) add(entry, *change);
         }
-        last_ = entry.seq;
-        return true;
+        if (understood) last_ = entry.seq;
+        return understood.has_value();
       },
       last_);
   return understood ? all : understood;
 }
 
-void Spending::add(const Entry& entry, const Fact& fact) {
-  auto& sums = sums_[{fact.ns, fact.currency}];
-  sums[""] += amount_of(fact, entry.clipped);
-  for (auto from = fact.from; from < fact.to;) {
-    const auto month = base::month_of(from);
-    const auto to = std::min(fact.to, month.end);
-    sums[month.name] += amount_until(fact, entry.clipped, to) - amount_until(fact, entry.clipped, from);
-    from = to;
-  }
+void Spending::add(const Entry& entry, const Change& change) {
+  auto& sums = sums_[{change.fact.ns, change.fact.currency}];
+  sums[""] += change.after - change.before;
+  for (const auto& part : parts_of(entry, change, closed_)) sums[part.month.name] += part.after - part.before;
 }
 
 base::Micros Spending::of(const std::string& ns, const std::string& currency,

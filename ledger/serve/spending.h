@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "base/money.h"
 #include "books/books.h"
+#include "books/change.h"
 
 namespace gpupool::ledger {
 
@@ -20,9 +22,10 @@ class Spending {
   base::Micros of(const std::string& ns, const std::string& currency, const std::string& month) const;
 
  private:
-  void add(const Entry& entry, const Fact& fact);
+  void add(const Entry& entry, const Change& change);
 
-  std::int64_t last_ = 0;  // entry that was added
+  std::int64_t last_ = 0;         // entry that was added
+  std::set<std::string> closed_;  // months
   // By month, or "" for all of them, of a namespace and a currency.
   std::map<std::pair<std::string, std::string>, std::map<std::string, base::Micros>> sums_;
 };

@@ -43,9 +43,13 @@ def check(site: Site) -> None:
     report.eventually("the job is gone", lambda: (not job.exists(), ""))
     report.eventually("its bill is in the books", lambda: (_total(site) == bill["cost"], f"{bill} {_ledger(site, 'bill')}"))
     report.eventually("its account shows it", lambda: (bill["cost"] == site.api.get("gpuaccounts", "payer").get("status", {}).get("spent"), ""))
-    site.api.delete("gpuaccounts", "payer")
+    (line,) = json.loads(_ledger(site, "bill", "--namespace", "default", "--format", "json"))["lines"]
+    _ledger(site, "correct", "--entry", str(line["entry"]), "--to", "0", "--reason", "a test")
+    report.eventually("what is corrected is back in the budget", lambda: (
+        site.api.get("gpuaccounts", "payer").get("status", {}).get("spent") == "0.000000", site.api.get("gpuaccounts", "payer")))
     told = _ledger(site, "verify")
     report.check("the books are right", "the books are right" in told, told)
+    site.api.delete("gpuaccounts", "payer")
     site.api.patch("gpupools", "shared", {"spec": {"price": None}})
     site.values = before
     site.helm("upgrade")

@@ -12,6 +12,7 @@
 namespace gpupool::test {
 
 inline constexpr std::int64_t kNovember = 1'793'491'200;  // 2026-11-01T00:00:00Z
+inline constexpr std::int64_t kDay = 86'400;              // seconds
 
 // A segment whose cost is right: one GPU on each node, 3.60 an hour, so a second costs 1,000 millionths.
 inline ledger::Fact make_fact(const std::string& uid, std::int64_t number, std::vector<std::string> nodes,

@@ -54,16 +54,17 @@ TEST(Fact, ComesFromTheStatusOfAJob) {
 
 TEST(Postings, AddUpToZero) {
   const auto fact = make_fact("u", 1, {"a"}, 0, 3600);
-  EXPECT_THAT(postings_of(fact, 0), UnorderedElementsAre(Posting{"tenant:team-a", "EUR", -3'600'000},
-                                                         Posting{"owner:alice", "EUR", 3'240'000},
-                                                         Posting{"platform", "EUR", 360'000}));
+  EXPECT_THAT(
+      postings_of(fact, 0, fact.cost),
+      UnorderedElementsAre(Posting{"tenant:team-a", "EUR", -3'600'000},
+                           Posting{"owner:alice", "EUR", 3'240'000}, Posting{"platform", "EUR", 360'000}));
   auto own = fact;
   own.owner.clear();
-  EXPECT_THAT(postings_of(own, 0), UnorderedElementsAre(Posting{"tenant:team-a", "EUR", -3'600'000},
-                                                        Posting{"platform", "EUR", 3'600'000}));
+  EXPECT_THAT(postings_of(own, 0, own.cost), UnorderedElementsAre(Posting{"tenant:team-a", "EUR", -3'600'000},
+                                                                  Posting{"platform", "EUR", 3'600'000}));
   auto free = fact;
   free.cost = 0;
-  EXPECT_THAT(postings_of(free, 0), IsEmpty());
+  EXPECT_THAT(postings_of(free, 0, free.cost), IsEmpty());
 }
 
 TEST(Books, EnterAFactOnce) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/statement.h"
+#include "reports/explain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,11 +19,10 @@ using base::month_of;
 using base::parse_month;
 
 using test::BooksInFolder;
+using test::kDay;
 using test::kNovember;
 using test::make_fact;
 using testing::HasSubstr;
-
-constexpr std::int64_t kDay = 86'400;
 
 TEST(Month, IsReadAndFound) {
   const auto november = parse_month("2026-11");
@@ -48,7 +48,7 @@ TEST(Statement, SumsWhatANamespacePays) {
   EXPECT_THAT(as_text(*bill), HasSubstr("0.160000 EUR"));
   EXPECT_THAT(as_text(*bill), HasSubstr("0.044"));  // GPU-hours
   EXPECT_THAT(as_csv(*bill), HasSubstr("2026-11,1,team-a,job-u,u,1,lab,alice,a,1,0,0,2026-11-01T00:00:00Z,"
-                                       "2026-11-01T00:01:40Z,100,3.600000,10,0.100000,EUR\r\n"));
+                                       "2026-11-01T00:01:40Z,100,3.600000,10,0.100000,EUR,\r\n"));
   EXPECT_THAT(as_json(*bill), HasSubstr("\"EUR\": \"0.160000\""));
 }
 
