@@ -12,6 +12,7 @@ from tests.faults.fault_report import RULES, RUNS, Report
 from tests.faults.scenarios import Scenario
 from tests.faults.supervisor import Supervisor
 
+ENTER_AT = 100  # segments of bills; until then GpuBillRecords keep them
 MARK_LIMIT = 5.0  # promise 2 of the design
 
 
@@ -56,7 +57,7 @@ class CrashPoints:
                 self._calls = supervisor.calls()
             except Exception:  # pylint: disable=broad-exception-caught
                 problems = [traceback.format_exc()]
-        problems += supervisor.problems + violations[before:]
+        problems += supervisor.problems + violations[before:] + self._lab.compare_books(ENTER_AT)
         self._report.add(supervisor, [world])
         self._report.points[scenario.name] += len(supervisor.crashes)
         for rule in RULES:

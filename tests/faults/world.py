@@ -28,6 +28,7 @@ class World:
         self.api, self.nodes, self.kubelet, self.name = api, nodes, kubelet, name
         self.node_names = [f"{name}-n{i}" for i in range(node_count)]
         self.supervisor: Any = None  # of the operator of this moment
+        self.billed: list[Object] = []  # what jobs that are gone have held, as GpuBillRecords kept it
         self.slowest_mark = 0.0  # seconds until all that was left of a job was marked for deletion
         self._namespaces: list[str] = []
         self._numbers = itertools.count(1)
@@ -167,12 +168,24 @@ class World:
 
     def remove(self, job: JobHandle) -> None:
         """Promise 2, counted from the later of the deletion and the operator's last start."""
-        begin = time.monotonic()
+        begin, bill = time.monotonic(), job.status().get("bill") or {}
         job.delete()
         self.wait(f"all of {job.name} to be marked for deletion", lambda: not self.unmarked(job))
         self.slowest_mark = max(self.slowest_mark, time.monotonic() - max(begin, self.supervisor.started))
         self.wait(f"{job.name} to be gone", lambda: not job.exists())
         self.wait(f"nothing to be left of {job.name}", lambda: not self.left_of(job))
+        self._check_records(job, bill)
+
+    def _check_records(self, job: JobHandle, bill: Object) -> None:
+        """No ledger runs, so GpuBillRecords have all that the job has held. bill: what its status said before the end."""
+        records = [r for r in self.api.list("gpubillrecords") if r["spec"]["jobUID"] == job.uid]
+        kept = {s["number"]: s for record in records for s in record["spec"]["bill"]["segments"]}
+        count = max((record["spec"]["bill"]["segmentCount"] for record in records), default=0)
+        assert sorted(kept) == list(range(1, count + 1)), f"{job.name} had {bill}, kept is {records}"
+        for segment in bill.get("segments", []):
+            named = {"nodes": kept.get(segment["number"], {}).get("nodes"), **segment}
+            assert kept.get(segment["number"]) == named, f"{job.name} had {bill}, kept is {records}"
+        self.billed += [{"jobUid": job.uid, **segment} for segment in kept.values()]
 
     def children(self, job: JobHandle | None = None) -> Iterator[tuple[str, Object]]:
         """(kind, object); of all jobs without one."""

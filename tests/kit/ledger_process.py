@@ -16,9 +16,10 @@ from tests.kit.waiting import wait_for
 class LedgerProcess:
     """start() again after kill() is the restarted ledger."""
 
-    def __init__(self, kubeconfig: str, folder: str) -> None:
+    def __init__(self, kubeconfig: str, folder: str, volume: str | None = None) -> None:
+        """volume: a folder for the books alone."""
         self._kubeconfig = kubeconfig
-        self.database, self._log = os.path.join(folder, "ledger.db"), os.path.join(folder, "ledger.log")
+        self.database, self._log = os.path.join(volume or folder, "ledger.db"), os.path.join(folder, "ledger.log")
         self._process: subprocess.Popen | None = None
         self._begin = 0
 
@@ -59,6 +60,11 @@ class LedgerProcess:
         """One of the other commands, beside the one that serves."""
         return subprocess.run([program("gpupool-ledger"), words[0], "--database", self.database, *words[1:]],
                               capture_output=True, text=True, timeout=60, check=False)
+
+    def entries(self) -> list[Any]:
+        done = self.run("export")
+        assert done.returncode == 0, done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()]
 
     def statement(self, *words: str) -> Any:
         done = self.run(*words, "--format", "json")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bills that are right, and breaches of each rule about bills."""
 
+import time
 from typing import Any
 
-from tests.faults.checker.bill_rules import BillAddsUp, BilledAsHeld, BilledOnce
+from tests.faults.checker.bill_rules import BillAddsUp, BilledAsHeld, BilledOnce, BillOutlivesJob
 from tests.faults.checker.forger import Forger
 
 PRICE = "3600.000000"  # one a second
@@ -31,15 +32,22 @@ def _billed_job(forger: Forger, node: str, *segments: dict[str, Any], cost: int 
     return job
 
 
+def _go(forger: Forger, job: str) -> None:
+    """The job is deleted, and has no finalizers."""
+    forger.api.delete("gpujobs", job, forger.space)
+
+
 def lawful_bills(forger: Forger) -> None:
-    """Two jobs after each other on a node; the segment is named when the lease goes."""
+    """Two jobs after each other on a node; the segment is named when the lease goes. A record keeps it when the job goes."""
     node = forger.node()
-    for begin in (0, 1):
-        job = _billed_job(forger, node, _segment(1, None, begin, begin + 1))
+    for begin in (0, 2):
+        job = _billed_job(forger, node, _segment(1, None, begin, begin + 2))
         forger.unmark(node)
         done = {"type": "Suspended", "status": "True", "reason": "Suspended", "message": "yes"}
         forger.status(job, 1, "", phase="Suspended", reason="Suspended", message="yes", conditions=[done],
-                      bill=_bill(_segment(1, node, begin, begin + 1)))
+                      bill=_bill(_segment(1, node, begin, begin + 2)))
+        forger.record(job, _bill(_segment(1, node, begin, begin + 2)))
+        _go(forger, job)
 
 
 def a_segment_changes(forger: Forger) -> str:
@@ -70,12 +78,55 @@ def a_moment_costs_a_minute(forger: Forger) -> str:
     return _billed_job(forger, node, _segment(1, node, 0, 60))
 
 
+def seconds_are_not_billed(forger: Forger) -> str:
+    node = forger.node()
+    job = forger.hold(node)
+    forger.status(job, 1, "Running", node, bill=_bill())
+    time.sleep(8)  # the time that is held
+    forger.status(job, 1, "Releasing", node, outcome="Suspended", bill=_bill(_segment(1, node, 0, 1)))
+    return f"{job} bills 1 s"
+
+
 def another_node_is_billed(forger: Forger) -> str:
     return _billed_job(forger, forger.node(), _segment(1, forger.node(), 0, 1))
+
+
+def a_job_goes_without_record(forger: Forger) -> str:
+    node = forger.node()
+    job = _billed_job(forger, node, _segment(1, node, 0, 1))
+    _go(forger, job)
+    return f"{job} went with"
+
+
+def a_record_lacks_a_segment(forger: Forger) -> str:
+    node = forger.node()
+    job = _billed_job(forger, node, _segment(1, node, 0, 1), _segment(2, node, 1, 2))
+    forger.record(job, _bill(_segment(2, node, 1, 2)))
+    _go(forger, job)
+    return f"{job} went with 2 segments, kept were [2]"
+
+
+def a_record_says_something_else(forger: Forger) -> str:
+    node = forger.node()
+    job = _billed_job(forger, node, _segment(1, node, 0, 2))
+    forger.record(job, _bill(_segment(1, node, 0, 1)))
+    _go(forger, job)
+    return f"segment 1 of {forger.space}/{job} is"
+
+
+def a_job_goes_with_an_open_bill(forger: Forger) -> str:
+    node = forger.node()
+    job = forger.hold(node)
+    forger.status(job, 1, "Running", node, bill={**_bill(), "open": [{"nodes": [node], "nodeCount": 1, "gpus": 1, "pool": "p",
+                                                                     "currency": "EUR", "perGpuHour": PRICE, "from": _time(0)}]})
+    _go(forger, job)
+    return f"{job} went, and its bill was open"
 
 
 BROKEN = {
     BillAddsUp.name: [a_segment_changes, a_segment_is_missing, a_sum_is_too_high],
     BilledOnce.name: [a_second_is_billed_twice],
-    BilledAsHeld.name: [a_moment_costs_a_minute, another_node_is_billed],
+    BillOutlivesJob.name: [a_job_goes_without_record, a_record_lacks_a_segment, a_record_says_something_else,
+                           a_job_goes_with_an_open_bill],
+    BilledAsHeld.name: [a_moment_costs_a_minute, seconds_are_not_billed, another_node_is_billed],
 }

@@ -38,14 +38,14 @@ class BillAddsUp(Rule):
 
     def __init__(self) -> None:
         super().__init__()
-        self._segments: dict[str, dict[int, Any]] = {}  # UID of the job: number: segment
+        self.segments: dict[str, dict[int, Any]] = {}  # UID of the job: number: segment, with names of its nodes
 
     def look(self, change: Change, state: State) -> Iterator[str]:
         job = change.after
         if change.kind != "gpujobs" or not job or not job.bill:
             return
         self.checked += 1
-        known = self._segments.setdefault(job.uid, {})
+        known = self.segments.setdefault(job.uid, {})
         for segment in job.bill.get("segments", []):
             named = {**segment, "nodes": nodes_of(segment, job)}
             if known.setdefault(segment["number"], named) != named:
@@ -89,13 +89,17 @@ class BilledOnce(Rule):
 
 @dataclasses.dataclass
 class Hold:
-    began: float  # when the checker saw it
+    """Moments at which the checker saw it."""
+
+    began: float  # at the earliest
+    held: float | None = None  # its lease has said so; None: nobody saw that before its end
+    silent: float | None = None  # when the node was first not ready, or gone
     ended: float | None = None
 
 
 class BilledAsHeld(Rule):
     """Each node of a job is billed for as long as the checker has seen it held, within a second and what its watches were
-    late. Less only if its commands had ended, or the node was silent, before the lease said so."""
+    late. Less only if all its commands had ended, or the node was silent, before the lease said so."""
 
     name = "a bill has the seconds for which nodes were held"
     LATE = 2.0  # seconds: the operator works, and its write comes, before anybody sees it
@@ -104,13 +108,17 @@ class BilledAsHeld(Rule):
         super().__init__()
         self._took: dict[str, float] = {}  # UID of a job that is Taking: since when
         self._holds: dict[tuple[str, str], list[Hold]] = {}  # (UID of the job, node)
+        self._idle: dict[str, float] = {}  # UID of a job whose workers have all ended: since when
         self._judged: set[tuple[str, int]] = set()
         self._delays: list[tuple[float, float]] = []  # (when, how late a watch was)
 
     def look(self, change: Change, state: State) -> Iterator[str]:
         if change.kind == "ticks":
             self._delays.append((change.when, change.after))
-            return
+        elif change.kind == "pods":
+            self._look_at_workers(change, state)
+        elif change.kind == "nodes":
+            self._look_at_node(change)
         job = change.after
         if change.kind != "gpujobs" or not job or not job.bill:
             return
@@ -121,7 +129,10 @@ class BilledAsHeld(Rule):
             holds = self._holds.setdefault((job.uid, node), [])
             if not holds or holds[-1].ended is not None:
                 # The worker of a lease of one node is there while it is Taking.
-                holds.append(Hold(took or change.when))
+                began = Hold(took or change.when, change.when if node in held else None)
+                if node not in state.nodes or not state.nodes[node].ready:
+                    began.silent = began.began
+                holds.append(began)
         for (uid, node), holds in self._holds.items():
             if uid == job.uid and node not in held and holds[-1].ended is None:
                 holds[-1].ended = change.when
@@ -129,6 +140,22 @@ class BilledAsHeld(Rule):
             if (job.uid, segment["number"]) not in self._judged:
                 self._judged.add((job.uid, segment["number"]))
                 yield from self._judge(job, segment)
+
+    def _look_at_workers(self, change: Change, state: State) -> None:
+        uid = (change.after or change.before).job if change.after or change.before else None
+        workers = [pod for pod in state.pods.values() if pod.job == uid]
+        if any(not pod.ended for pod in workers):
+            self._idle.pop(uid, None)
+        elif workers:
+            self._idle.setdefault(uid, change.when)
+
+    def _look_at_node(self, change: Change) -> None:
+        node = change.after
+        if node and node.ready:
+            return
+        for (_, name), holds in self._holds.items():
+            if name == (node or change.before).name and holds[-1].ended is None and holds[-1].silent is None:
+                holds[-1].silent = change.when
 
     def _judge(self, job: Job, segment: Any) -> Iterator[str]:
         billed = seconds(segment["to"]) - seconds(segment["from"])
@@ -139,8 +166,31 @@ class BilledAsHeld(Rule):
             if ended is None:
                 yield f"segment {segment['number']} of {job.key} ends what was not held: {node}"
                 continue
-            held = ended - holds[-1].began
-            late = max((delay for when, delay in self._delays if when >= holds[-1].began), default=0.0)
-            if billed > held + SECOND + self.LATE + late:
+            began, held, silent = holds[-1].began, holds[-1].held or ended, holds[-1].silent or ended
+            late = max((delay for when, delay in self._delays if when >= began), default=0.0)
+            least, most = min(ended, silent, self._idle.get(job.uid, ended)) - held, ended - began
+            slack = SECOND + self.LATE + late
+            if not least - slack <= billed <= most + slack:
                 yield (f"segment {segment['number']} of {job.key} bills {billed:.0f} s of {node}, which was held for "
-                       f"{held:.1f} s")
+                       f"{least:.1f} to {most:.1f} s")
+
+
+class BillOutlivesJob(Rule):
+    """No ledger runs while the checker watches, so what a job has held is in GpuBillRecords before the job goes."""
+
+    name = "what a job has held is kept when it goes"
+
+    def look(self, change: Change, state: State) -> Iterator[str]:
+        job = change.before
+        if change.kind != "gpujobs" or change.after or not job or not job.bill:
+            return
+        self.checked += 1
+        if job.bill.get("open"):
+            yield f"{job.key} went, and its bill was open"
+        kept = state.kept.get(job.uid, {})
+        for segment in job.bill.get("segments", []):
+            named = {**segment, "nodes": nodes_of(segment, job)}
+            if kept.get(segment["number"], named) != named:
+                yield f"segment {segment['number']} of {job.key} is {named}, kept is {kept[segment['number']]}"
+        if sorted(kept) != list(range(1, job.bill["segmentCount"] + 1)):
+            yield f"{job.key} went with {job.bill['segmentCount']} segments, kept were {sorted(kept)}"

@@ -24,6 +24,8 @@ _TICKERS: dict[str, Object] = {
     "gpupools": {**_OURS, "kind": "GpuPool", **_META, "spec": {"nodeSelector": {"matchLabels": {NAME: "none"}}}},
     "gpujobs": {**_OURS, "kind": "GpuJob", "metadata": {"name": NAME, "namespace": NAME},
                 "spec": {"pool": NAME, "suspend": True, "template": {"spec": _POD}}},
+    "gpubillrecords": {**_OURS, "kind": "GpuBillRecord", **_META,
+                       "spec": {"namespace": NAME, "job": NAME, "jobUID": NAME, "bill": {"cost": "0.000000"}}},
     "leases": {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
                "metadata": {"name": NAME, "namespace": ELECTION_NAMESPACE}, "spec": {}},
 }

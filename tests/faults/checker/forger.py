@@ -63,6 +63,8 @@ class Forger:
                 self.api.delete(kind, name)
         for name in self._pools:
             self.api.delete("gpupools", name)
+        for record in self.api.list("gpubillrecords"):
+            self.api.delete("gpubillrecords", record["metadata"]["name"])
         self.api.delete("leases", "self-election", ELECTION_NAMESPACE)
         self.api.delete("namespaces", self.space)
 
@@ -197,6 +199,12 @@ class Forger:
                  "resourceName": "gpupool.dev/vgpu", "slices": {"total": 10, "free": 0, "memoryMiB": 1, "cores": 10},
                  "pods": [{"namespace": self.space, "name": "p", "slices": slices}]} for i, slices in enumerate(used)]
         self.api.patch("gpunodes", node, {"status": {"gpus": gpus}}, sub="status")
+
+    def record(self, job: str, bill: Object) -> None:
+        """What the job held is kept beyond it."""
+        self.api.create("gpubillrecords", {
+            "apiVersion": "gpupool.dev/v1alpha1", "kind": "GpuBillRecord", "metadata": {"name": f"{self._jobs[job]}.1"},
+            "spec": {"namespace": self.space, "job": job, "jobUID": self._jobs[job], "bill": bill}})
 
     def pod(self, job: str, node: str, number: int = 1, running: bool = True, slices: int = 0, attempt: int = 0) -> str:
         """A worker; its rank is 0."""

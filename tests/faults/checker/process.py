@@ -21,6 +21,7 @@ class CheckerProcess:
         self._answers: queue.Queue[str] = queue.Queue()
         self.complaints = []  # {"rule": ..., "what": ..., "revision": ...}
         self.checked = {}  # rule: how often, known at the end
+        self.billed = []  # segments of bills, known at the end
         self._reader = threading.Thread(target=self._read, daemon=True)
 
     def __enter__(self) -> "CheckerProcess":
@@ -63,7 +64,7 @@ class CheckerProcess:
                 continue
             said = json.loads(line)
             if "checked" in said:
-                self.checked = said["checked"]
+                self.checked, self.billed = said["checked"], said["billed"]
             else:
                 self.complaints.append(said)
         self._answers.put("nothing more")

@@ -32,6 +32,7 @@ class Node:
     pools: list  # values of the pool taint
     gpus: int = 0  # that its device plugin offers whole
     drained: bool = False  # somebody wants its jobs to leave
+    ready: bool = True
     undone: list | None = None  # what the node controller has made of the lease taints; `taints` is as they were before
 
     @staticmethod
@@ -41,7 +42,7 @@ class Node:
         return Node(meta["name"], meta["uid"], born, [t.get("value", "") for t in taints if t["key"] == LEASE],
                     meta.get("labels", {}).get(LEASE_LABEL), meta.get("annotations", {}).get(LEASE),
                     [t.get("value", "") for t in taints if t["key"] == POOL_TAINT],
-                    int(node.get("status", {}).get("allocatable", {}).get(GPU, 0)), DRAIN in meta.get("annotations", {}))
+                    int(node.get("status", {}).get("allocatable", {}).get(GPU, 0)), DRAIN in meta.get("annotations", {}), _ready(node))
 
     def after(self, before: Any, node: Object) -> "Node":
         """Itself, next to what it was. The node controller of Kubernetes before 1.26 writes all taints of a node as its
@@ -50,6 +51,10 @@ class Node:
         if node_controller_wrote_taints(node) and self.taints != before.taints and self.label == before.label:
             return dataclasses.replace(self, taints=before.taints, undone=self.taints)
         return self
+
+
+def _ready(node: Object) -> bool:
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in node.get("status", {}).get("conditions", []))
 
 
 def node_controller_wrote_taints(node: Object) -> bool:

@@ -47,7 +47,9 @@ class GpuNotOversubscribed(NodeRule):
         if not fits(reserved, total):
             shown = [f"{j.key}: {j.nodes[node.name][1]} with {j.slices}" for j in jobs]
             yield f"leases reserve {sum(reserved)} slices on node {node.name}, whose GPUs have {total}: {shown}"
-        running = [pod.slices for pod in state.pods_on(node.name) if pod.slices and not pod.ended]
+        # The scheduler knows only how many slices a node has in all. Whom it binds in place of a worker that a lost node had,
+        # the kubelet refuses.
+        running = [pod.slices for pod in state.pods_on(node.name) if pod.slices and pod.began and not pod.ended]
         if not fits(running, total):
             yield f"workers with {running} slices are on node {node.name}, whose GPUs have {total}"
         for index, (there, used) in enumerate(gpus):

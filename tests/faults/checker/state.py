@@ -16,6 +16,7 @@ class State:
         self.pods = {}  # UID: Pod
         self.gpus = {}  # node: [(slices there are, slices in use)]
         self.pools = {}  # name: Pool
+        self.kept = collections.defaultdict(dict)  # UID of a job: number: segment of its bill, in GpuBillRecords
         self.vanished = set()  # UIDs of jobs that were gone without having been marked for deletion
         self._claimants = collections.defaultdict(set)  # node: UIDs of jobs whose lease names it
         self._on_node = collections.defaultdict(set)  # node: UIDs of pods
@@ -77,6 +78,13 @@ class State:
         if after:
             self.pools[name] = after
         return before, after
+
+    def _apply_gpubillrecords(self, _revision: int, record: Object, gone: bool) -> tuple[None, None]:
+        """What the ledger has deleted is in its books."""
+        if not gone:
+            for segment in record["spec"]["bill"].get("segments", []):
+                self.kept[record["spec"]["jobUID"]][segment["number"]] = segment
+        return None, None
 
     @staticmethod
     def _apply_leases(_revision: int, lease: Object, gone: bool) -> tuple[None, Any]:

@@ -9,6 +9,7 @@ import traceback
 from typing import Any
 
 from tests.faults.artifacts import save_artifacts
+from tests.faults.books_compared import BOOKED, differences, enter_records
 from tests.faults.checker.claim_rules import ClaimComesFirst, TakesWhatIsFree
 from tests.faults.checker.process import CheckerProcess
 from tests.faults.cleanup import remove_everything
@@ -57,6 +58,7 @@ class Race:
                 self._api.create("namespaces", {"metadata": {"name": namespace}})
             with checker, operators:
                 self._race(fleet, checker, operators)
+            self._judge_books(checker)
         except Exception:  # pylint: disable=broad-exception-caught
             self._problems.append(traceback.format_exc())
         finally:
@@ -143,6 +145,15 @@ class Race:
 
     def _undone(self) -> Any:
         return "\n".join(line for writer in self._writers for line in writer.waits_for())[:8000]
+
+    def _judge_books(self, checker: CheckerProcess) -> None:
+        """No ledger has run. What jobs have held is entered now, from what was kept of them."""
+        enter_records(self._api, self._lab.ledger)
+        found = differences(self._lab.ledger, checker.billed)
+        self._problems += found
+        self._report.checked(BOOKED, len(checker.billed))
+        for _ in found:
+            self._report.violated(BOOKED)
 
     def _judge_others(self, others: ForeignWriters) -> None:
         edits, losses, idle = others.edits(), others.losses(), others.idle()
