@@ -4,15 +4,18 @@
 import os
 import random
 import sqlite3
+import subprocess
 import threading
 from decimal import Decimal
 
 from tests.integration.operator.ledger_case import LedgerCase
 from tests.integration.operator.price_case import seconds_of
+from tests.kit.ledger_process import LedgerProcess
 from tests.kit.times import unix_seconds
 from tests.kit.waiting import wait_for
 
-KILLS = 12
+KILLS = int(os.environ.get("LEDGER_KILLS", "12"))
+JOBS = KILLS // 3  # their ends come between the kills
 
 
 class LedgerTest(LedgerCase):
@@ -27,7 +30,7 @@ class LedgerTest(LedgerCase):
         stop = threading.Event()
         killer = threading.Thread(target=self.kill_again_and_again, args=(stop,))
         killer.start()
-        jobs = [self.submit(f"job-{i}") for i in range(4)]
+        jobs = [self.submit(f"job-{i}") for i in range(JOBS)]
         bills = {}
         for job in jobs:
             self.wait_billed(job, 1)
@@ -108,6 +111,37 @@ class LedgerTest(LedgerCase):
         self.ledger.start()
         self.ledger.wait_ready()
         self.wait_lines(2)
+
+    def test_a_full_disk_delays_and_loses_nothing(self):
+        volume = os.path.join(os.path.dirname(self.ledger.database), "volume")
+        os.mkdir(volume)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", volume], check=True)
+        self.addCleanup(subprocess.run, ["umount", volume], check=True)
+        self.ledger = LedgerProcess(self.lab.kubeconfig, os.path.dirname(volume), volume)
+        self.addCleanup(self.ledger.kill)
+        self.ledger.start()
+        self.ledger.wait_ready()
+        filler = os.path.join(volume, "filler")
+        with open(filler, "wb", buffering=0) as file, self.assertRaisesRegex(OSError, "No space left"):
+            while True:
+                file.write(bytes(4096))
+        job = self.submit("job")
+        self.wait_billed(job, 1)
+        self.finish(job)
+        cost = job.wait_phase("Succeeded")["bill"]["cost"]
+        wait_for("the ledger to be behind", lambda: self.ledger.get("/readyz") == (503, "the books cannot be written\n"),
+                 detail=self.ledger.log)
+        self.assertIn("full", self.ledger.log())
+        self.api.delete("gpujobs", job.name, self.namespace)
+        job.wait_gone()
+        self.assertEqual(1, len(self.api.list("gpubillrecords")))
+        os.remove(filler)
+        self.wait_lines(1)
+        self.assertEqual([cost], [line["amount"] for line in self.lines()])
+        wait_for("the record to be deleted", lambda: not self.api.list("gpubillrecords"), detail=self.ledger.log)
+        self.assertEqual(200, self.ledger.get("/readyz")[0])
+        self.assertEqual(0, self.ledger.run("verify").returncode)
+        self.ledger.kill()
 
     def test_what_is_entered_costs_no_record(self):
         self.ledger.start()
