@@ -29,7 +29,7 @@ void add_commands(command::Registry& registry) {
   for (const auto make :
        {submit::make_run, jobs::make_list, jobs::make_queue, jobs::make_describe, jobs::make_why,
         jobs::make_wait, logs::make_logs, results::make_results, jobs::make_cancel, jobs::make_suspend,
-        jobs::make_resume, jobs::make_retry, jobs::make_priority, jobs::make_shell}) {
+        jobs::make_resume, jobs::make_retry, jobs::make_priority, jobs::make_shell, jobs::make_bill}) {
     registry.add(kJobs, make());
   }
   registry.add("Sweeps", sweeps::make_sweep());
