@@ -115,7 +115,7 @@ base::Result<void> serve_ledger(const Options& options, base::Clock& clock, cons
           return net::ServerResponse{.content_type = "text/plain; version=0.0.4", .body = metrics.expose()};
         }}});
   if (!server) return tl::unexpected<base::Error>(server.error());
-  log.info("keeping the books", {{"database", options.database}, {"healthPort", (*server)->port()}});
+  log.info("keeping the books", {{"database", (*books)->name()}, {"healthPort", (*server)->port()}});
   const auto tell = [&] { tell_state(metrics, **to_read, state); };
   await_agreement(publication, state, tell, clock, log, stop);
   std::vector<std::jthread> watching;

@@ -48,7 +48,9 @@ class CommandLine {
  private:
   CLI::App* command(const char* name, LedgerCommand value, const char* help) {
     auto* made = app_.add_subcommand(name, help);
-    made->add_option("--database", options_.database, "The SQLite file of the books")->capture_default_str();
+    made->add_option("--database", options_.database, "An SQLite file, or the URL of a PostgreSQL database")
+        ->envname("GPUPOOL_LEDGER_DATABASE")
+        ->capture_default_str();
     commands_[made] = value;
     return made;
   }

@@ -11,19 +11,24 @@
 namespace gpupool::ledger {
 namespace {
 
-// WAL: readers never wait for the writer. FULL: a transaction that has ended survives the loss of power.
-constexpr char kSettings[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;";
-constexpr char kTables[] = R"(
-CREATE TABLE IF NOT EXISTS entry(seq INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL,
-  body TEXT NOT NULL, remark TEXT NOT NULL, clipped INTEGER NOT NULL, entered INTEGER NOT NULL,
-  hash TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS posting(seq INTEGER NOT NULL REFERENCES entry(seq), account TEXT NOT NULL,
-  currency TEXT NOT NULL, amount INTEGER NOT NULL) STRICT;
+// As the database writes them.
+std::string tables(const Database& database) {
+  const std::string integer = database.integer() + " NOT NULL";
+  const std::string end = ")" + database.end_of_table() + ";\n";
+  return "CREATE TABLE IF NOT EXISTS entry(seq " + database.integer() +
+         " PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, body TEXT NOT NULL, remark TEXT NOT "
+         "NULL, clipped " +
+         integer + ", entered " + integer + ", hash TEXT NOT NULL" + end +
+         "CREATE TABLE IF NOT EXISTS posting(seq " + integer +
+         " REFERENCES entry(seq), account TEXT NOT NULL, currency TEXT NOT NULL, amount " + integer + end +
+         "CREATE TABLE IF NOT EXISTS hold(seq " + integer +
+         " REFERENCES entry(seq), node TEXT NOT NULL, since " + integer + ", until " + integer + end;
+}
+
+constexpr char kIndexes[] = R"(
 CREATE INDEX IF NOT EXISTS disputed_entry ON entry(kind) WHERE kind = 'disputed';
 CREATE INDEX IF NOT EXISTS amendment ON entry(seq) WHERE kind IN ('correction', 'closing');
 CREATE INDEX IF NOT EXISTS posting_of ON posting(seq);
-CREATE TABLE IF NOT EXISTS hold(seq INTEGER NOT NULL REFERENCES entry(seq), node TEXT NOT NULL,
-  since INTEGER NOT NULL, until INTEGER NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS hold_of ON hold(node, until);
 )";
 constexpr char kEntryFields[] = "SELECT seq, key, kind, body, remark, clipped, entered, hash FROM entry ";
@@ -36,7 +41,7 @@ Entry read_entry(const Query& row) {
 // Undoes the transaction unless it was committed.
 class Transaction {
  public:
-  explicit Transaction(Sqlite& database) : database_(database), begun_(database.run("BEGIN IMMEDIATE")) {}
+  explicit Transaction(Database& database) : database_(database), begun_(database.begin_write()) {}
   ~Transaction() {
     if (begun_ && !committed_) static_cast<void>(database_.run("ROLLBACK"));
   }
@@ -50,7 +55,7 @@ class Transaction {
   }
 
  private:
-  Sqlite& database_;
+  Database& database_;
   base::Result<void> begun_;
   bool committed_ = false;
 };
@@ -60,20 +65,20 @@ class Rows {
  public:
   static constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
 
-  static base::Result<Rows> of(Sqlite& database, const std::string& sql) {
-    auto query = database.prepare(sql);
+  static base::Result<Rows> of(Database& database, const std::string& sql) {
+    auto query = database.select(sql);
     if (!query) return tl::unexpected<base::Error>(query.error());
     Rows rows(*std::move(query));
     rows.next();
     return rows;
   }
   std::int64_t seq() const { return seq_; }  // of this row; kEnd: there is none
-  const Query& row() const { return query_; }
+  const Query& row() const { return *query_; }
   // An error ends the rows.
   void next() {
-    const auto stepped = query_.step();
+    const auto stepped = query_->step();
     if (!stepped) error_ = stepped.error();
-    seq_ = stepped && *stepped ? query_.number(0) : kEnd;
+    seq_ = stepped && *stepped ? query_->number(0) : kEnd;
   }
   // Whether all rows were read, as far as they were.
   base::Result<void> end() const {
@@ -82,8 +87,8 @@ class Rows {
   }
 
  private:
-  explicit Rows(Query query) : query_(std::move(query)) {}
-  Query query_;
+  explicit Rows(std::unique_ptr<Query> query) : query_(std::move(query)) {}
+  std::unique_ptr<Query> query_;
   std::int64_t seq_ = kEnd;
   std::optional<base::Error> error_;
 };
@@ -104,43 +109,48 @@ std::vector<Hold> holds_of(const Fact& fact) {
   return holds;
 }
 
-base::Result<std::unique_ptr<Books>> Books::open(const std::string& path, const base::Clock& clock) {
-  return open(path, Sqlite::Access::kCreate, clock);
-}
-
-base::Result<std::unique_ptr<Books>> Books::open_existing(const std::string& path, const base::Clock& clock) {
-  return open(path, Sqlite::Access::kReadWrite, clock);
-}
-
-base::Result<std::unique_ptr<Books>> Books::open(const std::string& path, Sqlite::Access access,
-                                                 const base::Clock& clock) {
-  auto database = Sqlite::open(path, access);
+base::Result<std::unique_ptr<Books>> Books::open(const std::string& where, const base::Clock& clock) {
+  auto database = open_database(where, Access::kCreate);
   if (!database) return tl::unexpected<base::Error>(database.error());
-  for (const char* sql : {kSettings, kTables}) {
-    if (auto set = database->run(sql); !set) return tl::unexpected<base::Error>(set.error());
+  for (const auto& sql : {tables(**database), std::string(kIndexes)}) {
+    if (auto set = (*database)->run(sql); !set) return tl::unexpected<base::Error>(set.error());
   }
-  std::unique_ptr<Books> books(new Books(*std::move(database), clock));
+  return to_write(*std::move(database), clock);
+}
+
+base::Result<std::unique_ptr<Books>> Books::open_existing(const std::string& where,
+                                                          const base::Clock& clock) {
+  auto database = open_database(where, Access::kReadWrite);
+  if (!database) return tl::unexpected<base::Error>(database.error());
+  return to_write(*std::move(database), clock);
+}
+
+base::Result<std::unique_ptr<Books>> Books::to_write(std::unique_ptr<Database> database,
+                                                     const base::Clock& clock) {
+  std::unique_ptr<Books> books(new Books(std::move(database), clock));
   if (auto prepared = books->prepare_writes(); !prepared)
     return tl::unexpected<base::Error>(prepared.error());
   return books;
 }
 
-base::Result<std::unique_ptr<Books>> Books::open_to_read(const std::string& path, const base::Clock& clock) {
-  auto database = Sqlite::open(path, Sqlite::Access::kReadOnly);
+base::Result<std::unique_ptr<Books>> Books::open_to_read(const std::string& where, const base::Clock& clock) {
+  auto database = open_database(where, Access::kReadOnly);
   if (!database) return tl::unexpected<base::Error>(database.error());
   return std::unique_ptr<Books>(new Books(*std::move(database), clock));
 }
 
 base::Result<void> Books::prepare_writes() {
-  const std::pair<Query*, std::string> all[] = {
+  const std::pair<std::unique_ptr<Query>*, std::string> all[] = {
       {&find_, kEntryFields + std::string("WHERE key = ?1")},
       {&overlap_,
-       "SELECT sum(min(until, ?3) - max(since, ?2)) FROM hold WHERE node = ?1 AND until > ?2 AND since < ?3"},
+       "SELECT sum(CASE WHEN until < ?3 THEN until ELSE ?3 END - CASE WHEN since > ?2 THEN since ELSE ?2 "
+       "END) "
+       "FROM hold WHERE node = ?1 AND until > ?2 AND since < ?3"},
       {&add_entry_, "INSERT INTO entry VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
       {&add_posting_, "INSERT INTO posting VALUES(?1, ?2, ?3, ?4)"},
       {&add_hold_, "INSERT INTO hold VALUES(?1, ?2, ?3, ?4)"}};
   for (const auto& [statement, sql] : all) {
-    auto prepared = database_.prepare(sql);
+    auto prepared = database_->prepare(sql);
     if (!prepared) return tl::unexpected<base::Error>(prepared.error());
     *statement = *std::move(prepared);
   }
@@ -148,10 +158,10 @@ base::Result<void> Books::prepare_writes() {
 }
 
 base::Result<std::optional<Entry>> Books::find(const std::string& key) {
-  const auto row = find_.bind(1, key).step();
+  const auto row = find_->bind(1, key).step();
   std::optional<Entry> found;
-  if (row && *row) found = read_entry(find_);
-  find_.reset();
+  if (row && *row) found = read_entry(*find_);
+  find_->reset();
   if (!row) return tl::unexpected<base::Error>(row.error());
   return found;
 }
@@ -159,9 +169,9 @@ base::Result<std::optional<Entry>> Books::find(const std::string& key) {
 base::Result<Books::Overlap> Books::overlap_of(const Fact& fact) {
   Overlap overlap;
   for (const auto& hold : holds_of(fact)) {
-    const auto row = overlap_.bind(1, hold.node).bind(2, hold.from).bind(3, hold.to).step();
-    const auto seconds = row && *row ? overlap_.number(0) : 0;
-    overlap_.reset();
+    const auto row = overlap_->bind(1, hold.node).bind(2, hold.from).bind(3, hold.to).step();
+    const auto seconds = row && *row ? overlap_->number(0) : 0;
+    overlap_->reset();
     if (!row) return tl::unexpected<base::Error>(row.error());
     overlap.sum += seconds;
     if (seconds > overlap.most) overlap = {seconds, overlap.sum, hold.node};
@@ -206,9 +216,11 @@ base::Result<void> Books::store(Entry& entry, const Head& head) {
   entry.seq = head.seq + 1;
   entry.entered = std::chrono::duration_cast<std::chrono::seconds>(clock_.wall().time_since_epoch()).count();
   entry.hash = hash_of(entry, head.hash);
-  add_entry_.bind(1, entry.seq).bind(2, entry.key).bind(3, entry.kind).bind(4, entry.body);
-  if (auto added = done(
-          add_entry_.bind(5, entry.remark).bind(6, entry.clipped).bind(7, entry.entered).bind(8, entry.hash));
+  add_entry_->bind(1, entry.seq).bind(2, entry.key).bind(3, entry.kind).bind(4, entry.body);
+  if (auto added = done(add_entry_->bind(5, entry.remark)
+                            .bind(6, entry.clipped)
+                            .bind(7, entry.entered)
+                            .bind(8, entry.hash));
       !added)
     return added;
   return store_rows(entry);
@@ -219,13 +231,13 @@ base::Result<void> Books::store_rows(const Entry& entry) {
   const auto change = change_of(entry);
   if (!change) return tl::unexpected<base::Error>(change.error());
   for (const auto& posting : postings_of(change->fact, change->before, change->after)) {
-    add_posting_.bind(1, entry.seq).bind(2, posting.account).bind(3, posting.currency);
-    if (auto added = done(add_posting_.bind(4, posting.amount)); !added) return added;
+    add_posting_->bind(1, entry.seq).bind(2, posting.account).bind(3, posting.currency);
+    if (auto added = done(add_posting_->bind(4, posting.amount)); !added) return added;
   }
   if (entry.kind != entry_kind::kSegment) return {};
   for (const auto& hold : holds_of(change->fact)) {
     if (auto added =
-            done(add_hold_.bind(1, entry.seq).bind(2, hold.node).bind(3, hold.from).bind(4, hold.to));
+            done(add_hold_->bind(1, entry.seq).bind(2, hold.node).bind(3, hold.from).bind(4, hold.to));
         !added)
       return added;
   }
@@ -233,7 +245,7 @@ base::Result<void> Books::store_rows(const Entry& entry) {
 }
 
 base::Result<std::size_t> Books::enter(std::span<const Fact> facts) {
-  Transaction transaction(database_);
+  Transaction transaction(*database_);
   if (!transaction.begun()) return tl::unexpected<base::Error>(transaction.begun().error());
   auto end = head();
   if (!end) return tl::unexpected<base::Error>(end.error());
@@ -253,7 +265,7 @@ base::Result<std::size_t> Books::enter(std::span<const Fact> facts) {
 }
 
 base::Result<Entry> Books::add(const std::function<base::Result<Entry>()>& make) {
-  Transaction transaction(database_);
+  Transaction transaction(*database_);
   if (!transaction.begun()) return tl::unexpected<base::Error>(transaction.begun().error());
   const auto end = head();
   if (!end) return tl::unexpected<base::Error>(end.error());
@@ -266,11 +278,11 @@ base::Result<Entry> Books::add(const std::function<base::Result<Entry>()>& make)
 }
 
 base::Result<Head> Books::head() {
-  auto last = database_.prepare("SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1");
+  auto last = database_->prepare("SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1");
   if (!last) return tl::unexpected<base::Error>(last.error());
-  const auto row = last->step();
+  const auto row = (*last)->step();
   if (!row) return tl::unexpected<base::Error>(row.error());
-  return *row ? Head{last->number(0), last->text(1)} : Head{0, std::string(kNoHash)};
+  return *row ? Head{(*last)->number(0), (*last)->text(1)} : Head{0, std::string(kNoHash)};
 }
 
 base::Result<bool> Books::contains(const Head& head) {
@@ -281,11 +293,11 @@ base::Result<bool> Books::contains(const Head& head) {
 }
 
 base::Result<std::int64_t> Books::disputed() {
-  auto count = database_.prepare("SELECT count(*) FROM entry WHERE kind = 'disputed'");
+  auto count = database_->prepare("SELECT count(*) FROM entry WHERE kind = 'disputed'");
   if (!count) return tl::unexpected<base::Error>(count.error());
-  const auto row = count->step();
+  const auto row = (*count)->step();
   if (!row) return tl::unexpected<base::Error>(row.error());
-  return count->number(0);
+  return (*count)->number(0);
 }
 
 base::Result<void> Books::each_entry(const std::function<bool(const Entry&)>& visit, std::int64_t after) {
@@ -307,16 +319,16 @@ base::Result<std::optional<Entry>> Books::entry(std::int64_t seq) {
 }
 
 base::Result<void> Books::each(const std::string& where, const std::function<bool(const Entry&)>& visit) {
-  auto rows = Rows::of(database_, kEntryFields + ("WHERE " + where) + " ORDER BY seq");
+  auto rows = Rows::of(*database_, kEntryFields + ("WHERE " + where) + " ORDER BY seq");
   if (!rows) return tl::unexpected<base::Error>(rows.error());
   while (rows->seq() != Rows::kEnd && visit(read_entry(rows->row()))) rows->next();
   return rows->end();
 }
 
 base::Result<void> Books::each_page(const std::function<void(const Page&)>& visit) {
-  auto entries = Rows::of(database_, kEntryFields + std::string("ORDER BY seq"));
-  auto postings = Rows::of(database_, "SELECT seq, account, currency, amount FROM posting ORDER BY seq");
-  auto holds = Rows::of(database_, "SELECT seq, node, since, until FROM hold ORDER BY seq");
+  auto entries = Rows::of(*database_, kEntryFields + std::string("ORDER BY seq"));
+  auto postings = Rows::of(*database_, "SELECT seq, account, currency, amount FROM posting ORDER BY seq");
+  auto holds = Rows::of(*database_, "SELECT seq, node, since, until FROM hold ORDER BY seq");
   for (auto* rows : {&entries, &postings, &holds}) {
     if (!*rows) return tl::unexpected<base::Error>(rows->error());
   }

@@ -13,9 +13,9 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "books/database.h"
 #include "books/entry.h"
 #include "books/fact.h"
-#include "books/sqlite.h"
 
 namespace gpupool::ledger {
 
@@ -49,17 +49,19 @@ struct Page {
 // The holds that an entry of this fact has: of whole nodes only.
 std::vector<Hold> holds_of(const Fact& fact);
 
-// The books: double entry in a chain of hashes, in an SQLite file. Facts are entered once, by their key,
+// The books: double entry in a chain of hashes, in a database. Facts are entered once, by their key,
 // however often they come and in whatever order. Nothing is changed or deleted. One writer at a time.
 class Books {
  public:
-  // Makes the file if it is missing. clock: outlives this.
-  static base::Result<std::unique_ptr<Books>> open(const std::string& path, const base::Clock& clock);
+  // where: as open_database() takes it. Makes the tables, and the file, if they are missing. clock: outlives
+  // this.
+  static base::Result<std::unique_ptr<Books>> open(const std::string& where, const base::Clock& clock);
   // To add to books that exist, also beside a process that has them open.
-  static base::Result<std::unique_ptr<Books>> open_existing(const std::string& path,
+  static base::Result<std::unique_ptr<Books>> open_existing(const std::string& where,
                                                             const base::Clock& clock);
   // For readers, beside a writer.
-  static base::Result<std::unique_ptr<Books>> open_to_read(const std::string& path, const base::Clock& clock);
+  static base::Result<std::unique_ptr<Books>> open_to_read(const std::string& where,
+                                                           const base::Clock& clock);
 
   // Enters those that are new, in one transaction that is on the disk when it returns. Returns how many
   // entries it made. After an error nothing of it is entered.
@@ -82,12 +84,15 @@ class Books {
   // All rows that are stored with one number, also where some are missing, in the order of the numbers. Holds
   // one of them in memory.
   base::Result<void> each_page(const std::function<void(const Page&)>& visit);
-  base::Result<std::string> integrity() { return database_.integrity(); }
+  // Of the database, for people.
+  std::string name() const { return database_->name(); }
+  base::Result<std::string> integrity() { return database_->integrity(); }
 
  private:
-  Books(Sqlite database, const base::Clock& clock) : database_(std::move(database)), clock_(clock) {}
-  static base::Result<std::unique_ptr<Books>> open(const std::string& path, Sqlite::Access access,
-                                                   const base::Clock& clock);
+  Books(std::unique_ptr<Database> database, const base::Clock& clock)
+      : database_(std::move(database)), clock_(clock) {}
+  static base::Result<std::unique_ptr<Books>> to_write(std::unique_ptr<Database> database,
+                                                       const base::Clock& clock);
   base::Result<void> prepare_writes();
   base::Result<void> each(const std::string& where, const std::function<bool(const Entry&)>& visit);
   base::Result<std::optional<Entry>> find(const std::string& key);
@@ -103,13 +108,13 @@ class Books {
   base::Result<void> store(Entry& entry, const Head& head);
   base::Result<void> store_rows(const Entry& entry);
 
-  Sqlite database_;
+  std::unique_ptr<Database> database_;
   const base::Clock& clock_;
-  Query find_;
-  Query overlap_;
-  Query add_entry_;
-  Query add_posting_;
-  Query add_hold_;
+  std::unique_ptr<Query> find_;
+  std::unique_ptr<Query> overlap_;
+  std::unique_ptr<Query> add_entry_;
+  std::unique_ptr<Query> add_posting_;
+  std::unique_ptr<Query> add_hold_;
 };
 
 }  // namespace gpupool::ledger

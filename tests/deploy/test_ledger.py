@@ -54,6 +54,17 @@ class LedgerChartTest(unittest.TestCase):
         self.assertNotIn("PersistentVolumeClaim", [item["kind"] for item in objects])
         self.assertEqual(pod_of(objects, "ledger")["volumes"], [{"name": "data", "persistentVolumeClaim": {"claimName": "books"}}])
 
+    def test_with_postgresql_it_has_no_volume(self):
+        objects = template(*ON, "--set", "ledger.postgres.secret=books")
+        self.assertNotIn("PersistentVolumeClaim", [item["kind"] for item in objects])
+        pod = pod_of(objects, "ledger")
+        self.assertEqual(pod["volumes"], [{"name": "postgres", "secret": {"secretName": "books"}}])
+        (container,) = pod["containers"]
+        self.assertEqual(container["volumeMounts"], [{"name": "postgres", "mountPath": "/postgres", "readOnly": True}])
+        self.assertEqual(container["env"], [{"name": "GPUPOOL_LEDGER_DATABASE", "valueFrom": {"secretKeyRef": {"name": "books", "key": "url"}}}])
+        self.assertNotIn("--database", json.dumps(container["args"]))
+        self.assertEqual(violations(pod), [])
+
     def test_its_flags_are_known(self):
         known = set(re.findall(r"--[a-z-]+", output_of(program("gpupool-ledger"), "serve", "--help")))
         command, *flags = pod_of(template(*ON), "ledger")["containers"][0]["args"]

@@ -65,9 +65,10 @@ def tidy(run: Run) -> None:
 
 
 def unit(run: Run) -> None:
-    """unit and launcher tests"""
+    """unit and launcher tests; those of the books also on PostgreSQL"""
     if _build(run, "release", ["all"], count=False):
         _ctest(run, "release", "unit|launcher")
+        _program(run, "books", "tests/ledger/run")
 
 
 def integration(run: Run) -> None:

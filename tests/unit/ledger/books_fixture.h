@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,14 +41,34 @@ inline ledger::Fact make_fact(const std::string& uid, std::int64_t number, std::
 
 class BooksInFolder {
  public:
-  BooksInFolder() { open(); }
+  BooksInFolder() : where_(server().empty() ? folder_.path() + "/ledger.db" : own_schema()) { open(); }
   void open() {
     books_.reset();
     auto opened = ledger::Books::open(path(), clock_);
     if (opened) books_ = *std::move(opened);
   }
   void close() { books_.reset(); }
-  std::string path() const { return folder_.path() + "/ledger.db"; }
+  // Of a server: as if it had been started anew. A file has no connection.
+  void lose_connection() {
+    if (server().empty()) return;
+    const auto database = ledger::open_database(where_, ledger::Access::kReadWrite);
+    ASSERT_TRUE(database);
+    ASSERT_TRUE((*database)->run(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+        "AND application_name = 'gpupool-ledger'"));
+  }
+  // Where they are, as Books::open() takes it.
+  std::string path() const { return where_; }
+  // Changes what is stored, as nobody may.
+  void forge(const std::string& sql) {
+    close();
+    const auto database = ledger::open_database(where_, ledger::Access::kReadWrite);
+    ASSERT_TRUE(database);
+    ASSERT_TRUE((*database)->run(server().empty() ? "PRAGMA foreign_keys=OFF"
+                                                  : "SET session_replication_role = replica"));
+    ASSERT_TRUE((*database)->run(sql)) << sql;
+    open();
+  }
   ledger::Books& operator*() { return *books_; }
   ledger::Books* operator->() { return books_.get(); }
   std::size_t enter(const std::vector<ledger::Fact>& facts) { return books_->enter(facts).value_or(999); }
@@ -58,7 +82,21 @@ class BooksInFolder {
   }
 
  private:
+  // The URL of a PostgreSQL database; empty: SQLite.
+  static std::string server() {
+    const char* url = std::getenv("GPUPOOL_TEST_POSTGRES");
+    return url == nullptr ? "" : url;
+  }
+  static std::string own_schema() {
+    static int last = 0;
+    const auto name = "books_" + std::to_string(::getpid()) + "_" + std::to_string(++last);
+    const auto database = ledger::open_database(server(), ledger::Access::kReadWrite);
+    if (!database || !(*database)->run("CREATE SCHEMA " + name)) ADD_FAILURE() << "no schema in " << server();
+    return server() + "?options=-csearch_path%3D" + name;
+  }
+
   TemporaryFolder folder_;
+  std::string where_;
   ManualClock clock_;
   std::unique_ptr<ledger::Books> books_;
 };

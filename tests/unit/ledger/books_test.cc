@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "books/verify.h"
 #include "tests/unit/ledger/books_fixture.h"
 
 namespace gpupool::ledger {
@@ -160,6 +161,37 @@ TEST(Books, DoNotDependOnTheOrder) {
   const auto first = balances();
   EXPECT_EQ(balances(), first);
   EXPECT_EQ(first.at("tenant:team-a") + first.at("owner:alice") + first.at("platform"), 0);
+}
+
+TEST(Books, GoOnAfterTheirConnectionWasLost) {
+  BooksInFolder books;
+  books.enter({make_fact("u", 1, {"a"}, 0, 100)});
+  const std::vector<Fact> next = {make_fact("v", 1, {"a"}, 100, 200)};
+  books.lose_connection();
+  const bool noticed = !books->enter(next);
+  EXPECT_EQ(books->enter(next).value_or(99), noticed ? 1U : 0U);
+  books.lose_connection();
+  int seen = 0;
+  const auto count = [&](const Entry&) { return ++seen > 0; };
+  if (!books->each_entry(count)) {
+    seen = 0;
+    EXPECT_TRUE(books->each_entry(count));
+  }
+  EXPECT_EQ(seen, 2);
+  EXPECT_TRUE(verify(*books, std::nullopt)->findings.empty());
+}
+
+// More than a cursor of PostgreSQL reads at once, with others open beside it.
+TEST(Books, ReadManyRows) {
+  BooksInFolder books;
+  std::vector<Fact> facts;
+  for (int i = 0; i < 2500; ++i)
+    facts.push_back(make_fact("u" + std::to_string(i), 1, {"n" + std::to_string(i)}, 0, 60));
+  ASSERT_EQ(books.enter(facts), 2500U);
+  EXPECT_EQ(books.entries().size(), 2500U);
+  const auto right = verify(*books, std::nullopt);
+  EXPECT_EQ(right->entries, 2500);
+  EXPECT_TRUE(right->findings.empty());
 }
 
 TEST(Books, AreNotMadeByAReader) {

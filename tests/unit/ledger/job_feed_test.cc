@@ -62,14 +62,14 @@ TEST_F(Feed, EntersEventsAtOnceAlsoTheLastStateOfADeletedJob) {
 }
 
 TEST_F(Feed, KeepsWhatCannotBeEnteredAndTriesAgain) {
-  auto blocker = Sqlite::open(books_.path(), Sqlite::Access::kReadWrite);
+  const auto blocker = open_database(books_.path(), Access::kReadWrite);
   ASSERT_TRUE(blocker);
-  ASSERT_TRUE(blocker->run("ALTER TABLE posting RENAME TO gone"));
+  ASSERT_TRUE((*blocker)->run("ALTER TABLE posting RENAME TO gone"));
   ASSERT_TRUE(feed_.item(job("a", 1)));
   feed_.commit();
   EXPECT_EQ(books_.entries().size(), 0U) << "nothing of it";
   EXPECT_NE(intake_.retry(), "");
-  ASSERT_TRUE(blocker->run("ALTER TABLE gone RENAME TO posting"));
+  ASSERT_TRUE((*blocker)->run("ALTER TABLE gone RENAME TO posting"));
   EXPECT_EQ(intake_.retry(), "");
   EXPECT_EQ(books_.entries().size(), 1U);
   EXPECT_TRUE(verify(*books_, std::nullopt)->findings.empty());

@@ -22,14 +22,7 @@ class Forged {
       books_.enter({make_fact("u" + std::to_string(i), 1, {i == 4 ? "n1" : "n" + std::to_string(i)}, 0, 60)});
     head_ = *books_->head();
   }
-  void forge(const std::string& sql) {
-    books_.close();
-    auto database = Sqlite::open(books_.path(), Sqlite::Access::kReadWrite);
-    ASSERT_TRUE(database);
-    ASSERT_TRUE(database->run(sql)) << sql;
-    database = Sqlite();
-    books_.open();
-  }
+  void forge(const std::string& sql) { books_.forge(sql); }
   Head head() const { return head_; }
   std::vector<Entry> entries() { return books_.entries(); }
   Verdict verdict(const std::optional<Head>& known = std::nullopt) { return *verify(*books_, known); }
