@@ -3,8 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "books/change.h"
-
 namespace gpupool::ledger {
 
 std::string to_text(const Closing& closing) {
@@ -23,9 +21,13 @@ base::Result<void> MonthTotals::add(const Entry& entry) {
   }
   const auto change = change_of(entry);
   if (!change) return tl::unexpected<base::Error>(change.error());
-  for (const auto& part : parts_of(entry, *change, closed_))
-    totals_[part.month.name][change->fact.currency] += part.after - part.before;
+  add(entry, *change);
   return {};
+}
+
+void MonthTotals::add(const Entry& entry, const Change& change) {
+  for (const auto& part : parts_of(entry, change, closed_))
+    totals_[part.month.name][change.fact.currency] += part.after - part.before;
 }
 
 std::map<std::string, base::Micros> MonthTotals::of(const std::string& month) const {

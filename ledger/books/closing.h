@@ -13,6 +13,7 @@
 #include "base/month.h"
 #include "base/result.h"
 #include "books/books.h"
+#include "books/change.h"
 
 namespace gpupool::ledger {
 
@@ -32,6 +33,8 @@ base::Result<Closing> closing_from(const std::string& text);
 class MonthTotals {
  public:
   base::Result<void> add(const Entry& entry);
+  // The same for who has read the entry, which is no closing.
+  void add(const Entry& entry, const Change& change);
   // Without the months that charge nothing in all.
   std::map<std::string, base::Micros> of(const std::string& month) const;
   // The months that were closed so far.

@@ -80,7 +80,7 @@ class Check {
       note(entry.seq, "it cannot be read");
       return {};
     }
-    static_cast<void>(months_.add(entry));  // it was read
+    months_.add(entry, *change);
     if (entry.kind == entry_kind::kDisputed) {
       ++verdict_.disputed;
       return {};
