@@ -34,7 +34,10 @@ def job(name: str = "resnet", **status: Any) -> dict[str, Any]:
     return {"metadata": {"name": name, "namespace": "lab", "uid": "11111111-2222-3333-4444-555555555555", "creationTimestamp": CREATED},
             "spec": {"pool": "gpus", "metrics": {"names": ["loss"]}},
             "status": {"phase": "Running", "reason": "WorkersRunning", "attempts": 1, "workers": {"total": 4, "running": 4, "succeeded": 0},
-                       "startTime": CREATED, "nodeNames": "node-1", "gpus": "4", **status}}
+                       "startTime": CREATED, "nodeNames": "node-1", "gpus": "4",
+                       # Its hour has not begun: what it costs does not depend on the time of the test.
+                       "lease": {"nodes": [{"name": "node-1"}]}, "bill": {"currency": "EUR", "cost": "7.000000", "open": [
+                           {"currency": "EUR", "perGpuHour": "1.20", "gpus": 4}]}, **status}}
 
 
 def sweep() -> dict[str, Any]:

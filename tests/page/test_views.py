@@ -9,7 +9,8 @@ from tests.page.played_objects import everything
 from tests.page.stub_server import PAGE, TYPES
 
 VIEWS = {"pools": ["gpus", "8 of 24"], "pools/gpus": ["2 of 3 ready", "Queue", "nlp"], "nodes": ["NVIDIA-H100", "lab/resnet-0", "93 % busy", "61 °C"],
-         "jobs": ["lab/job-0", "▶ Running", "8 jobs"], "jobs/lab/resnet": ["WorkersRunning", "Timeline", "loss, last", "step 199", "4 running"],
+         "jobs": ["lab/job-0", "▶ Running", "8 jobs"], "jobs/lab/resnet": ["WorkersRunning", "Timeline", "loss, last", "step 199", "4 running",
+                                             "7.00 EUR, 4.80 EUR an hour"],
          "sweeps": ["lab/tune", "4/10"], "sweeps/lab/tune": ["4 of 10 trials", "lr=0.1"], "usage": ["nlp", "2.00"]}
 
 

@@ -45,6 +45,21 @@ export function plural(count, word) {
   return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
+// What a job has cost until now, and costs an hour: "11.10 EUR, 9.60 EUR an hour"; undefined without a bill.
+export function cost({ bill, lease }, now = Date.now()) {
+  if (!bill) return undefined;
+  const open = bill.open || [];
+  const unnamed = (lease?.nodes || []).length - open.reduce((sum, part) => sum + (part.nodes || []).length, 0);
+  let total = Number(bill.cost || 0), rate = 0;
+  for (const part of open) {
+    const gpus = (part.slices ? part.slices / (part.split || 1) : part.gpus || 0) * (part.nodes?.length || Math.max(unnamed, 0));
+    rate += gpus * Number(part.perGpuHour);
+    if (part.from) total += gpus * Number(part.perGpuHour) * Math.max(0, now - Date.parse(part.from)) / 3600000;
+  }
+  const currency = bill.currency || open[0]?.currency || "";
+  return `${total.toFixed(2)} ${currency}${rate > 0 ? `, ${rate.toFixed(2)} ${currency} an hour` : ""}`;
+}
+
 // A Kubernetes quantity such as "1500m" as a number; NaN if it is none.
 export function quantity(text) {
   const found = /^([0-9.]+)(m?)$/.exec(text || "");

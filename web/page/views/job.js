@@ -3,7 +3,7 @@
 
 import { html, useEffect, useMemo, useState } from "../vendor/htm-preact.module.js";
 import { Conditions, Phase, Trouble } from "../ui.js";
-import { age, bytes, moment, plural } from "../format.js";
+import { age, bytes, cost, moment, plural } from "../format.js";
 import { mayAll, request } from "../session.js";
 import { LogView } from "./log.js";
 import { CurvesView } from "./curves_view.js";
@@ -56,7 +56,7 @@ function Facts({ job }) {
   const facts = [["Pool", html`<a href=${`#/pools/${spec.pool}`}>${spec.pool}</a>`], ["GPUs", status.gpus], ["Nodes", status.nodeNames],
     ["Attempts", status.attempts], ["Workers", status.workers?.total ? `${status.workers.running} running, ${status.workers.succeeded} succeeded, of ${status.workers.total}` : ""],
     ["Priority", spec.priority || 0], ["Submitted", `${moment(metadata.creationTimestamp)} (${age(metadata.creationTimestamp)} ago)`],
-    ["Place in the queue", queue?.place], ["Likely start", queue?.estimatedStart && moment(queue.estimatedStart)], ["Tenant", queue?.tenant],
+    ["Cost", cost(status)], ["Place in the queue", queue?.place], ["Likely start", queue?.estimatedStart && moment(queue.estimatedStart)], ["Tenant", queue?.tenant],
     ["Checkpoint", status.checkpoint && `step ${status.checkpoint.step}, ${age(status.checkpoint.at)} ago`]];
   return html`<dl class="facts">${facts.filter(([, value]) => value !== undefined && value !== "" && value !== null).map(([name, value]) =>
     html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
