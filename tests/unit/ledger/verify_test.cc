@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "books/closing.h"
+#include "books/correction.h"
 #include "tests/unit/ledger/books_fixture.h"
 
 namespace gpupool::ledger {
@@ -58,6 +60,34 @@ TEST(Verify, NamesEveryFieldThatWasChanged) {
       const auto where = std::string(" WHERE seq = ") + std::to_string(seq);
       other.forge(std::string("UPDATE entry SET ") + change + where);
       EXPECT_THAT(other.named(), testing::Contains(seq)) << change << where;
+    }
+  }
+}
+
+// Of corrections and closed months too, every field and every row.
+TEST(Verify, NamesWhatWasChangedInCorrectionsAndClosings) {
+  const auto month = base::month_of(test::kNovember);
+  for (const int seq : {2, 3}) {
+    const auto where = " WHERE seq = " + std::to_string(seq);
+    for (const auto& sql :
+         {"UPDATE entry SET key = 'x'" + where, "UPDATE entry SET kind = 'segment'" + where,
+          "UPDATE entry SET body = replace(body, 'EUR', 'USD')" + where,
+          "UPDATE entry SET body = replace(body, '0', '1')" + where, "UPDATE entry SET remark = 'x'" + where,
+          "UPDATE entry SET clipped = 1" + where, "UPDATE entry SET entered = entered + 1" + where,
+          "UPDATE entry SET hash = 'x'" + where,
+          "INSERT INTO posting VALUES(" + std::to_string(seq) + ", 'x', 'EUR', 0)",
+          "INSERT INTO hold VALUES(" + std::to_string(seq) + ", 'x', 1, 2)", "DELETE FROM entry" + where}) {
+      BooksInFolder books;
+      books.enter({make_fact("u", 1, {"n"}, 0, 60)});
+      ASSERT_TRUE(correct(*books, 1, 30'000, "x"));
+      ASSERT_TRUE(close_month(*books, month, month.end));
+      books.enter({make_fact("u", 2, {"n"}, 60, 120)});
+      ASSERT_THAT(verify(*books, std::nullopt)->findings, IsEmpty());
+      books.forge(sql);
+      const bool deleted = sql.starts_with("DELETE");
+      EXPECT_THAT(verify(*books, std::nullopt)->findings,
+                  testing::Contains(testing::Field(&Finding::seq, deleted ? seq + 1 : seq)))
+          << sql;
     }
   }
 }
