@@ -47,8 +47,9 @@ TEST(Correction, ManyAddUpToTheLast) {
   auto fact = make_fact("u", 1, {"a"}, 0, 100);
   fact.fee = 7;
   books.enter({fact});
-  for (const base::Micros amount : {99'999, 3, 50'001, 250'049, 77'777})
+  for (base::Micros amount = 99'999; amount > 99'984; --amount)
     ASSERT_TRUE(correct(*books, 1, amount, "again"));
+  for (const base::Micros amount : {250'049, 77'777}) ASSERT_TRUE(correct(*books, 1, amount, "again"));
   const auto accounts = accounts_of(*books);
   EXPECT_EQ(accounts.at("tenant:team-a"), -77'777);
   EXPECT_EQ(accounts.at("platform"), 5'444);  // 7 %, rounded down
