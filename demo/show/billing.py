@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make demo PART=billing`: two tenants rent machines of two owners; then a bill for each, a payout, and books that anybody can check."""
+"""`make demo PART=billing`: two tenants rent machines of two owners, one with a budget; then a bill for each, a payout, and books that anybody can check."""
 
 import json
 import tempfile
@@ -12,7 +12,7 @@ from demo.show.kubectl import Kubectl
 from tests.kit.api import Object
 from tests.kit.ledger_process import LedgerProcess
 from tests.kit.manifests import job_manifest
-from tests.kit.names import OWNER_LABEL
+from tests.kit.names import API_VERSION, OWNER_LABEL
 from tests.kit.waiting import wait_for
 
 POOL, TENANTS = "demo", ("team-a", "team-b")
@@ -20,6 +20,9 @@ OWNERS = {"na": "alice", "nb": "bob", "nc": "bob"}
 PRICE = {"currency": "EUR", "perGpuHour": "3.60", "fee": 10}
 JOBS = {("team-a", "gang"): (2, 8), ("team-b", "single"): (1, 5)}  # GPUs, seconds
 MISER, PAYS = "miser", "1.00"
+POOR = "team-b"  # has a budget, which does not pay for ten minutes of a job at first
+BUDGET = {"apiVersion": API_VERSION, "kind": "GpuAccount", "metadata": {"name": POOR},
+          "spec": {"namespaces": [POOR], "currency": PRICE["currency"], "budget": {"amount": "0.10"}, "onExhausted": "Suspend"}}
 TIMEOUT = 120
 
 
@@ -51,12 +54,16 @@ def _rent(kubectl: Kubectl, ledger: LedgerProcess) -> list[str]:
     _submit(kubectl, "team-b", MISER, 1, 1, maxPricePerGpuHour=PAYS)
     waits = follow(kubectl, MISER, lambda s: s.get("reason") == "PriceTooHigh", TIMEOUT, "team-b")
     print(f"\nteam-b/{MISER} pays {PAYS} at most and waits: {waits['message']}")
+    kubectl.apply_text(json.dumps(BUDGET))
     for (namespace, name), (gpus, seconds) in JOBS.items():
         _submit(kubectl, namespace, name, gpus, seconds)
+        if namespace == POOR:
+            _wait_for_money(kubectl, name)
     bills = {}
     for namespace, name in JOBS:
         bills[namespace] = follow(kubectl, name, has_succeeded, TIMEOUT, namespace)["bill"]
     print("\n$ kubectl get gjob -A -o wide\n" + kubectl.run("get", "gjob", "-A", "-o", "wide").rstrip())
+    print("\n$ kubectl gpupool bill -A\n" + kubectl.run("gpupool", "bill", "-A").rstrip())
     for namespace in TENANTS:
         kubectl.run("delete", "gjob", "--all", "-n", namespace)
     print("\nThe jobs are deleted. The ledger has their bills:")
@@ -68,6 +75,14 @@ def _rent(kubectl: Kubectl, ledger: LedgerProcess) -> list[str]:
         if done.returncode != 0:
             problems.append(f"gpupool-ledger {command[0]} failed")
     return problems + _check(ledger, bills)
+
+
+def _wait_for_money(kubectl: Kubectl, name: str) -> None:
+    waits = follow(kubectl, name, lambda s: s.get("reason") == "BudgetExhausted", TIMEOUT, POOR)
+    print(f"\n{POOR}/{name} waits for money: {waits['message']}")
+    change = json.dumps({"spec": {"budget": {"amount": "100"}}})
+    print(f"kubectl patch gpuaccount {POOR} --type=merge -p '{change}'")
+    kubectl.run("patch", "gpuaccount", POOR, "--type=merge", "-p", change)
 
 
 def _check(ledger: LedgerProcess, bills: dict[str, Object]) -> list[str]:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from typing import Sequence
 
 from demo.show import kept
 from demo.show.errors import DemoError
@@ -24,11 +25,11 @@ END_OF_LOG = 20
 class Operator:
     """Starts the operator, and starts it again when it dies: a crash of it must cost no job anything."""
 
-    def __init__(self, environment: dict[str, str], keep: bool) -> None:
+    def __init__(self, environment: dict[str, str], keep: bool, flags: Sequence[str] = ()) -> None:
         folder = environment["GPUPOOL_CLUSTER_DIR"]
         self.log_path = os.path.join(folder, "log", "operator")
         self._pid_path = os.path.join(folder, FILE)
-        self._environment, self._keep = environment, keep
+        self._environment, self._keep, self._flags = environment, keep, flags
         self._started: subprocess.Popen | None = None
         self.restarts = self._log_start = 0
 
@@ -44,7 +45,7 @@ class Operator:
 
     def start(self) -> None:
         command = [program(PROGRAM), "--kubeconfig", self._environment["KUBECONFIG"],
-                   "--metrics-bind-address", "127.0.0.1:0"]
+                   "--metrics-bind-address", "127.0.0.1:0", *self._flags]
         if not self._keep:  # not even a killed demo leaves an operator behind
             command = ["setpriv", "--pdeathsig", "TERM", *command]
         with open(self.log_path, "ab") as log:

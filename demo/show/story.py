@@ -38,7 +38,7 @@ def run(keep: bool, part: str = "") -> int:
         demo_cluster.load_launcher()
         _title("gpupool: its resource definitions, a pool of three nodes, one of slices, one of single GPUs, the operator")
         _install(kubectl)
-        operator = Operator(environment, keep)
+        operator = Operator(environment, keep, ["--ledger"] if part == "billing" else [])
         operator.start()
         port = operator.wait_ready()
         print(f"operator: process {operator.pid}, log {operator.log_path}, http://127.0.0.1:{port}/metrics")
