@@ -55,6 +55,7 @@ class RaceKubelets(Workers):
     def remove(self, node: str) -> None:
         """The machine goes, with all that runs on it."""
         self.dead.add(node)
+        self.orphans |= {pod["metadata"]["uid"] for pod in self._mirror.list("pods") if pod["spec"].get("nodeName") == node}
         self.run_record.node_removed(node)
 
     def revive(self, node: str) -> None:

@@ -63,6 +63,7 @@ class Workers:
         self._checks_affinity = checks_affinity
         self.transfers = Transfers()
         self.dead: set[str] = set()
+        self.orphans: set[str] = set()  # UIDs of pods whose machine is gone: another one under its name admits them anew
         self.ignored: set[tuple[str, str]] = set()  # pods whose status a test writes itself, by namespace and name
         self.address = "192.0.2.1"  # of every worker that starts
         self.report_of = step_of_attempt  # what stands in the report file of a worker with spec.checkpoint when it ends
@@ -86,7 +87,7 @@ class Workers:
     def start(self, pod: Object) -> bool:
         """Does what is next before the worker begins. Whether it has begun."""
         fetch = status_of(pod, SOURCE)
-        if fetch is None:
+        if fetch is None or pod["metadata"]["uid"] in self.orphans:
             if not self._admit(pod):
                 return False
             if has_source(pod):
