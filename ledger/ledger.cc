@@ -10,8 +10,10 @@
 #include "api/v1alpha1/gpu_account.h"
 #include "api/v1alpha1/gpu_bill_record.h"
 #include "api/v1alpha1/gpu_job.h"
+#include "api/v1alpha1/gpu_node.h"
 #include "base/metrics.h"
 #include "books/books.h"
+#include "books/machine_times.h"
 #include "kube/client.h"
 #include "kube/config/rest_config.h"
 #include "net/curl_transport.h"
@@ -20,6 +22,7 @@
 #include "runtime/watch/reflector.h"
 #include "serve/intake.h"
 #include "serve/job_feed.h"
+#include "serve/machine_feed.h"
 #include "serve/publication.h"
 #include "serve/record_feed.h"
 
@@ -27,6 +30,7 @@ namespace gpupool {
 namespace {
 
 constexpr std::chrono::seconds kRetry{1};
+constexpr std::chrono::seconds kMeasured{5};  // how busy machines were is stored so often, if it was reported
 constexpr char kAgent[] = "gpupool-ledger/" GPUPOOL_VERSION;
 
 // Read by the server's threads.
@@ -47,6 +51,18 @@ void tell_state(base::Metrics& metrics, ledger::Books& books, const State& state
   if (const auto disputed = books.disputed())
     tell("gpupool_ledger_disputed", "Entries that move no account, because they are wrong.",
          static_cast<double>(*disputed));
+}
+
+// No money depends on it: what fails is only logged, and is added with the next report.
+void store_times(ledger::MachineFeed& machines, ledger::MachineTimes& times, const base::Clock& clock,
+                 const base::Log& log) {
+  auto readings = machines.take();
+  if (readings.empty()) return;
+  const auto now = std::chrono::duration_cast<std::chrono::seconds>(clock.wall().time_since_epoch()).count();
+  const auto added = times.add(readings, now);
+  if (added) return;
+  log.warning("cannot store how busy machines were; trying again", {{"error", added.error().message}});
+  machines.give_back(std::move(readings));
 }
 
 kube::ClientOptions client_options(const kube::RestConfig& config) {
@@ -84,6 +100,8 @@ base::Result<void> serve_ledger(const Options& options, base::Clock& clock, cons
   if (!config) return tl::unexpected<base::Error>(config.error());
   auto books = ledger::Books::open(options.database, clock);
   if (!books) return tl::unexpected<base::Error>(books.error());
+  auto times = ledger::MachineTimes::open(options.database);
+  if (!times) return tl::unexpected<base::Error>(times.error());
   // The main thread has a connection of its own: the other one is used by the reflectors' threads.
   auto to_read = ledger::Books::open_to_read(options.database, clock);
   if (!to_read) return tl::unexpected<base::Error>(to_read.error());
@@ -94,10 +112,12 @@ base::Result<void> serve_ledger(const Options& options, base::Clock& clock, cons
   ledger::Intake intake(**books, metrics, log);
   ledger::JobFeed jobs(intake);
   ledger::RecordFeed records(intake, log);
+  ledger::MachineFeed machines;
   runtime::Informer<api::GpuAccount> accounts(client, {}, clock, metrics, log);
   ledger::Publication publication(client, **to_read, intake, jobs, accounts.store(), clock, log);
   runtime::Reflector of_jobs(client, api::GpuJob::kType, {}, jobs, clock, metrics, log);
   runtime::Reflector of_records(client, api::GpuBillRecord::kType, {}, records, clock, metrics, log);
+  runtime::Reflector of_machines(client, api::GpuNode::kType, {}, machines, clock, metrics, log);
   State state;
   const auto ready = [&](const net::ServerRequest&) {
     const auto problem = state.diverged      ? "the books are not those that were published"
@@ -119,9 +139,14 @@ base::Result<void> serve_ledger(const Options& options, base::Clock& clock, cons
   const auto tell = [&] { tell_state(metrics, **to_read, state); };
   await_agreement(publication, state, tell, clock, log, stop);
   std::vector<std::jthread> watching;
-  for (auto* reflector : {&of_jobs, &of_records, &accounts.reflector()})
+  for (auto* reflector : {&of_jobs, &of_records, &of_machines, &accounts.reflector()})
     watching.emplace_back([reflector](const std::stop_token& end) { reflector->run(end); });
+  auto measured = clock.now();
   do {
+    if (clock.now() - measured >= kMeasured) {
+      measured = clock.now();
+      store_times(machines, *times, clock, log);
+    }
     const auto entered = records.entered();
     state.behind = !intake.retry().empty();
     tell();

@@ -13,6 +13,7 @@
 #include "options.h"
 #include "reports/explain.h"
 #include "reports/export.h"
+#include "reports/machine_report.h"
 #include "reports/statement.h"
 
 namespace gpupool {
@@ -50,6 +51,16 @@ int show_statement(ledger::Books& books, const Options& options, const base::Clo
   return 0;
 }
 
+int show_machines(ledger::Books& books, const Options& options, const base::Clock& clock) {
+  auto times = ledger::MachineTimes::open_to_read(options.database);
+  if (!times) return fail(times.error());
+  const auto month = options.month.value_or(base::month_of(unix_now(clock)));
+  const auto report = ledger::make_machine_report(books, *times, month, options.whose.owner);
+  if (!report) return fail(report.error());
+  print(options.format == "json" ? ledger::as_json(*report) : ledger::as_text(*report));
+  return 0;
+}
+
 int verify(ledger::Books& books, const Options& options) {
   const auto verdict = ledger::verify(books, options.head);
   if (!verdict) return fail(verdict.error());
@@ -71,6 +82,7 @@ int read_books(const Options& options, const base::Clock& clock) {
     const auto done = ledger::export_entries(**books, options.entry, print);
     return done ? 0 : fail(done.error());
   }
+  if (options.command == LedgerCommand::kMachines) return show_machines(**books, options, clock);
   if (options.command != LedgerCommand::kExplain) return show_statement(**books, options, clock);
   const auto text = ledger::explain(**books, options.job);
   if (!text) return fail(text.error());

@@ -86,6 +86,10 @@ class CommandLine {
     auto* payout = command("payout", LedgerCommand::kPayout, "What owners of machines are paid for a month");
     payout->add_option("--owner", options_.whose.owner, "Only this one");
     add_statement(payout, {"text", "csv", "json"}, "text, csv or json");
+    auto* machines = command("machines", LedgerCommand::kMachines,
+                             "Who has used machines, how long and for what, and how busy they were");
+    machines->add_option("--owner", options_.whose.owner, "Only those of this one");
+    add_statement(machines, {"text", "json"}, "text or json");
     command("explain", LedgerCommand::kExplain, "How the amounts of a job come about")
         ->add_option("JOB", options_.job, "NAMESPACE/NAME, or its UID")
         ->required();

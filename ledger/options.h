@@ -14,7 +14,18 @@
 
 namespace gpupool {
 
-enum class LedgerCommand { kServe, kBill, kPayout, kExplain, kVerify, kCorrect, kClose, kExport, kAdopt };
+enum class LedgerCommand {
+  kServe,
+  kBill,
+  kPayout,
+  kMachines,
+  kExplain,
+  kVerify,
+  kCorrect,
+  kClose,
+  kExport,
+  kAdopt
+};
 
 // The command line of gpupool-ledger.
 struct Options {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "books/change.h"
+#include "books/transaction.h"
 
 namespace gpupool::ledger {
 namespace {
@@ -37,28 +38,6 @@ Entry read_entry(const Query& row) {
   return {row.number(0), row.text(1),   row.text(2),   row.text(3),
           row.text(4),   row.number(5), row.number(6), row.text(7)};
 }
-
-// Undoes the transaction unless it was committed.
-class Transaction {
- public:
-  explicit Transaction(Database& database) : database_(database), begun_(database.begin_write()) {}
-  ~Transaction() {
-    if (begun_ && !committed_) static_cast<void>(database_.run("ROLLBACK"));
-  }
-  Transaction(const Transaction&) = delete;
-  Transaction& operator=(const Transaction&) = delete;
-  const base::Result<void>& begun() const { return begun_; }
-  base::Result<void> commit() {
-    auto done = database_.run("COMMIT");
-    committed_ = done.has_value();
-    return done;
-  }
-
- private:
-  Database& database_;
-  base::Result<void> begun_;
-  bool committed_ = false;
-};
 
 // The rows of a table in order of their entries.
 class Rows {

@@ -30,6 +30,20 @@ std::string hours_text(std::int64_t milli_gpu_seconds) {
   return base::micros_text(milli_gpu_seconds * 10 / 36);
 }
 
+std::string short_hours(std::int64_t milli_gpu_seconds) {
+  const auto text = hours_text(milli_gpu_seconds);
+  return text.substr(0, text.size() - 3);
+}
+
+std::string padded(std::string text, std::size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
+std::string right(const std::string& text, std::size_t width) {
+  return (text.size() < width ? std::string(width - text.size(), ' ') : "") + text;
+}
+
 std::string csv_row(std::initializer_list<std::string> fields) {
   std::string row;
   for (const auto& field : fields) row += csv_field(field) + ",";

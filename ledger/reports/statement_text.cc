@@ -13,21 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-// To the thousandth.
-std::string short_hours(std::int64_t milli_gpu_seconds) {
-  const auto text = hours_text(milli_gpu_seconds);
-  return text.substr(0, text.size() - 3);
-}
-
-std::string padded(std::string text, std::size_t width) {
-  if (text.size() < width) text.append(width - text.size(), ' ');
-  return text;
-}
-
-std::string right(const std::string& text, std::size_t width) {
-  return (text.size() < width ? std::string(width - text.size(), ' ') : "") + text;
-}
-
 std::string title(const Statement& statement) {
   const auto& whose = statement.whose;
   if (whose.for_owner) return whose.owner.empty() ? "Payout of all owners" : "Payout of owner " + whose.owner;

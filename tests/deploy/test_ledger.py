@@ -28,7 +28,7 @@ class LedgerChartTest(unittest.TestCase):
     def test_it_reads_jobs_and_changes_none(self):
         objects = template(*ON)
         rules = named(objects, "ClusterRole", "gpupool-ledger")["rules"]
-        self.assertEqual({"gpujobs": {"get", "list", "watch"}, "gpuaccounts": {"list", "watch"}, "gpuledgers": {"get", "create"},
+        self.assertEqual({"gpujobs": {"get", "list", "watch"}, "gpuaccounts": {"list", "watch"}, "gpunodes": {"list", "watch"}, "gpuledgers": {"get", "create"},
                           "gpubillrecords": {"list", "watch", "delete"}, "gpuledgers/status": {"patch"},
                           "gpuaccounts/status": {"patch"}},
                          {resource: set(rule["verbs"]) for rule in rules for resource in rule["resources"]})

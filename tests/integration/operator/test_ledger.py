@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """gpupool-ledger beside the operator: every second that a job held is in the books once, though the ledger is killed."""
 
+import itertools
 import os
 import random
 import sqlite3
@@ -11,6 +12,7 @@ from decimal import Decimal
 from tests.integration.operator.ledger_case import LedgerCase
 from tests.integration.operator.price_case import seconds_of
 from tests.kit.ledger_process import LedgerProcess
+from tests.kit.names import API_VERSION
 from tests.kit.times import unix_seconds
 from tests.kit.waiting import wait_for
 
@@ -142,6 +144,36 @@ class LedgerTest(LedgerCase):
         self.assertEqual(200, self.ledger.get("/readyz")[0])
         self.assertEqual(0, self.ledger.run("verify").returncode)
         self.ledger.kill()
+
+    def test_an_owner_sees_how_busy_his_machine_was(self):
+        """By the counters of its device plugin, of which only what comes after the first look counts."""
+        self.ledger.start()
+        self.ledger.wait_ready()
+        job = self.submit("job")
+        self.wait_billed(job, 2)
+        (node,) = job.nodes()
+        self.api.create("gpunodes", {"apiVersion": API_VERSION, "kind": "GpuNode", "metadata": {"name": node}})
+        self.addCleanup(self.api.delete, "gpunodes", node)
+        self.finish(job)
+        job.wait_phase("Succeeded")
+        self.wait_lines(1)
+        reports = itertools.count()
+
+        def measured():
+            sampled = 4_000_000 + 1000 * next(reports)  # a second more each time
+            usage = {"sampledMilliseconds": sampled, "busyMilliseconds": sampled // 4, "since": "2026-11-01T00:00:00Z"}
+            gpu = {"uuid": "GPU-1", "index": 0, "model": "M", "memoryMiB": 1, "health": "Healthy", "resourceName": "r",
+                   "slices": {"total": 1, "free": 1, "memoryMiB": 1, "cores": 100}, "pods": [], "usage": usage}
+            self.api.patch("gpunodes", node, {"status": {"gpus": [gpu]}}, sub="status")
+            (machine,) = self.ledger.statement("machines", "--owner", "alice")["machines"]
+            return Decimal(machine["measuredGpuHours"]) and machine
+
+        machine = wait_for("the machine to be measured", measured, detail=self.ledger.log)
+        self.assertEqual((node, "alice"), (machine["node"], machine["owner"]))
+        self.assertLess(Decimal(machine["measuredGpuHours"]), 1, "what was counted before is not known")
+        self.assertAlmostEqual(Decimal("0.25"), Decimal(machine["busyGpuHours"]) / Decimal(machine["measuredGpuHours"]), delta=Decimal("0.01"))
+        self.assertGreater(Decimal(machine["rentedGpuHours"]), 0)
+        self.assertIn("job of alice", self.ledger.run("machines", "--owner", "alice").stdout)
 
     def test_what_is_entered_costs_no_record(self):
         self.ledger.start()
