@@ -56,13 +56,13 @@ void tell_state(base::Metrics& metrics, ledger::Books& books, const State& state
 // No money depends on it: what fails is only logged, and is added with the next report.
 void store_times(ledger::MachineFeed& machines, ledger::MachineTimes& times, const base::Clock& clock,
                  const base::Log& log) {
-  auto readings = machines.take();
+  const auto readings = machines.take();
   if (readings.empty()) return;
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(clock.wall().time_since_epoch()).count();
   const auto added = times.add(readings, now);
   if (added) return;
   log.warning("cannot store how busy machines were; trying again", {{"error", added.error().message}});
-  machines.give_back(std::move(readings));
+  machines.give_back(readings);
 }
 
 kube::ClientOptions client_options(const kube::RestConfig& config) {

@@ -72,13 +72,6 @@ class Rows {
   std::optional<base::Error> error_;
 };
 
-base::Result<void> done(Query& statement) {
-  const auto stepped = statement.step();
-  statement.reset();
-  if (!stepped) return tl::unexpected<base::Error>(stepped.error());
-  return {};
-}
-
 }  // namespace
 
 std::vector<Hold> holds_of(const Fact& fact) {
@@ -196,10 +189,10 @@ base::Result<void> Books::store(Entry& entry, const Head& head) {
   entry.entered = std::chrono::duration_cast<std::chrono::seconds>(clock_.wall().time_since_epoch()).count();
   entry.hash = hash_of(entry, head.hash);
   add_entry_->bind(1, entry.seq).bind(2, entry.key).bind(3, entry.kind).bind(4, entry.body);
-  if (auto added = done(add_entry_->bind(5, entry.remark)
-                            .bind(6, entry.clipped)
-                            .bind(7, entry.entered)
-                            .bind(8, entry.hash));
+  if (auto added = execute(add_entry_->bind(5, entry.remark)
+                               .bind(6, entry.clipped)
+                               .bind(7, entry.entered)
+                               .bind(8, entry.hash));
       !added)
     return added;
   return store_rows(entry);
@@ -211,12 +204,12 @@ base::Result<void> Books::store_rows(const Entry& entry) {
   if (!change) return tl::unexpected<base::Error>(change.error());
   for (const auto& posting : postings_of(change->fact, change->before, change->after)) {
     add_posting_->bind(1, entry.seq).bind(2, posting.account).bind(3, posting.currency);
-    if (auto added = done(add_posting_->bind(4, posting.amount)); !added) return added;
+    if (auto added = execute(add_posting_->bind(4, posting.amount)); !added) return added;
   }
   if (entry.kind != entry_kind::kSegment) return {};
   for (const auto& hold : holds_of(change->fact)) {
     if (auto added =
-            done(add_hold_->bind(1, entry.seq).bind(2, hold.node).bind(3, hold.from).bind(4, hold.to));
+            execute(add_hold_->bind(1, entry.seq).bind(2, hold.node).bind(3, hold.from).bind(4, hold.to));
         !added)
       return added;
   }

@@ -28,6 +28,9 @@ class Query {
   virtual std::string text(int column) const = 0;
 };
 
+// Runs a statement that has no rows, and resets it.
+base::Result<void> execute(Query& statement);
+
 class Database {
  public:
   virtual ~Database() = default;

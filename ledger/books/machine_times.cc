@@ -21,13 +21,6 @@ std::string machine_tables(const Database& database) {
          integer + ", busy " + integer + ", PRIMARY KEY(node, hour))" + end;
 }
 
-// Runs a statement without a result.
-base::Result<void> execute(Query& statement) {
-  const auto stepped = statement.step();
-  if (!stepped) return tl::unexpected<base::Error>(stepped.error());
-  return {};
-}
-
 base::Result<std::optional<GpuCounters>> counters_of(Database& database, const std::string& gpu) {
   auto known = database.prepare("SELECT since, sampled, busy FROM gpu_counters WHERE gpu = ?1");
   if (!known) return tl::unexpected<base::Error>(known.error());

@@ -100,9 +100,9 @@ std::vector<MachineTimes::Reading> MachineFeed::take() {
   return readings;
 }
 
-void MachineFeed::give_back(std::vector<MachineTimes::Reading> readings) {
+void MachineFeed::give_back(const std::vector<MachineTimes::Reading>& readings) {
   const base::MutexLock lock(mutex_);
-  for (auto& reading : readings) newest_.try_emplace(reading.node, std::move(reading.gpus));
+  for (const auto& reading : readings) newest_.try_emplace(reading.node, reading.gpus);
 }
 
 }  // namespace gpupool::ledger

@@ -24,7 +24,7 @@ class MachineFeed final : public runtime::ReflectorSink {
   // What was reported since the last call.
   std::vector<MachineTimes::Reading> take();
   // Those of them that could not be stored, unless there are newer ones.
-  void give_back(std::vector<MachineTimes::Reading> readings);
+  void give_back(const std::vector<MachineTimes::Reading>& readings);
 
  private:
   base::Mutex mutex_;

@@ -83,7 +83,7 @@ TEST(MachineFeed, KeepsTheNewestReportOfANode) {
   ASSERT_TRUE(feed.item(node(1)));
   feed.commit();
   EXPECT_EQ(feed.event("MODIFIED", R"({"type":"MODIFIED","object":)" + node(2) + "}").value_or(""), "9");
-  auto taken = feed.take();
+  const auto taken = feed.take();
   ASSERT_THAT(taken, SizeIs(1));
   EXPECT_EQ(taken[0].node, "n");
   EXPECT_THAT(taken[0].gpus, ElementsAre(GpuCounters{"GPU-1", "2026-11-01T00:00:00Z", 100, 2}));
@@ -91,7 +91,7 @@ TEST(MachineFeed, KeepsTheNewestReportOfANode) {
   ASSERT_TRUE(feed.item(node(3)));
   feed.give_back(taken);
   EXPECT_EQ(feed.take()[0].gpus[0].busy, 3) << "there is a newer one";
-  feed.give_back(std::move(taken));
+  feed.give_back(taken);
   EXPECT_EQ(feed.take()[0].gpus[0].busy, 2);
 }
 
