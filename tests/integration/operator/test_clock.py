@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """An operator whose machine has the wrong time. libfaketime moves its wall clock."""
 
-import calendar
 import time
 
+from tests.integration.operator.price_case import PriceCase, seconds_of
 from tests.kit.played.case import FakeClusterCase
+from tests.kit.times import unix_seconds
 
 LIBRARY = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 
 
-class WrongClockTest(FakeClusterCase):
+class WrongClockCase(FakeClusterCase):
     def clean(self):
         self.operator.environment = {}
         if self.operator.running():
@@ -22,6 +23,12 @@ class WrongClockTest(FakeClusterCase):
                                      "DONT_FAKE_MONOTONIC": "1"}
         self.operator.start()
 
+    def assert_now(self, stamp):
+        """By the clock of the API server, which is this machine's."""
+        self.assertLess(abs(time.time() - unix_seconds(stamp)), 60, stamp)
+
+
+class WrongClockTest(WrongClockCase):
     def test_one_that_is_ten_minutes_ahead_ends_nothing_too_early(self):
         running = self.submit("running", gpus=1, activeDeadlineSeconds=300)
         running.wait_phase("Running")
@@ -43,6 +50,19 @@ class WrongClockTest(FakeClusterCase):
         self.finish(job)
         job.wait_gone()
 
-    def assert_now(self, stamp):
-        """By the clock of the API server, which is this machine's."""
-        self.assertLess(abs(time.time() - calendar.timegm(time.strptime(stamp, "%Y-%m-%dT%H:%M:%SZ"))), 60, stamp)
+
+class WrongClockBillTest(WrongClockCase, PriceCase):
+    def test_seconds_are_billed_by_the_servers_clock(self):
+        """Also if the clock jumps by two hours while a job holds its node."""
+        for name, first, then in (("forth", "-1h", "+1h"), ("back", "+1h", "-1h")):
+            self.restart_with(first)
+            begin = time.time()
+            job = self.submit(name, gpus=1)
+            self.wait_billed(job, 2)
+            self.restart_with(then)
+            self.wait_billed(job, 4)
+            self.finish(job)
+            (segment,) = job.wait_phase("Succeeded")["bill"]["segments"]
+            self.assert_now(segment["from"])
+            self.assert_now(segment["to"])
+            self.assertTrue(4 <= seconds_of(segment) <= time.time() - begin + 1, segment)
