@@ -44,7 +44,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if self.upstream is None:
             self.upstream = proxy.connect()
         self.upstream.request(self.command, self.path, body or None, headers)
-        self.relay(self.upstream.getresponse(), proxy)
+        response = self.upstream.getresponse()
+        if self.command != "GET" and response.status < 300:
+            proxy.changes.append((time.monotonic(), f"{self.command} {self.path}"))
+        self.relay(response, proxy)
 
     do_GET = do_POST = do_PATCH = do_DELETE = do_PUT = handle_any  # noqa: N815
 
@@ -90,14 +93,15 @@ class _Server(http.server.ThreadingHTTPServer):
 
 
 class ApiProxy:
-    """requests: (monotonic time, method, path), as they come in."""
+    """requests: (monotonic time, method, path), as they come in. changes: (monotonic time, method and path) of writes that the
+    server has carried out."""
 
     def __init__(self, api: Api, folder: str, name: str) -> None:
         cluster = api.config["clusters"][0]["cluster"]
         self._address = urllib.parse.urlsplit(cluster["server"])
         self._tls = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
         self.authorization = "Bearer " + api.config["users"][0]["user"]["token"]
-        self.requests = []
+        self.requests, self.changes = [], []
         self.closed = False
         self.blind = False
         self.delay = 0.0
@@ -145,6 +149,9 @@ class ApiProxy:
 
     def delay_answer(self) -> None:
         time.sleep(self.delay)
+
+    def changes_since(self, moment: float) -> list[str]:
+        return [what for when, what in list(self.changes) if when >= moment]
 
     def writes_since(self, moment: float) -> list[str]:
         return [f"{method} {path}" for when, method, path in list(self.requests) if when >= moment and method != "GET"]
