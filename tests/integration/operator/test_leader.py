@@ -171,6 +171,7 @@ class LostLeaseTest(LeaderCase):
         for round_number in range(3):
             leader.proxy.delay = 0.1
             jobs = self.churn(round_number, leader)
+            self.assertNotEqual([], leader.proxy.changes_since(0), "the proxy sees no changes")
             os.kill(leader.pid, signal.SIGSTOP)
             self.wait_leads(standby)
             for job in jobs:
