@@ -33,8 +33,10 @@ def _billed_job(forger: Forger, node: str, *segments: dict[str, Any], cost: int 
 
 
 def _go(forger: Forger, job: str) -> None:
-    """The job is deleted, and has no finalizers."""
+    """The job is deleted, and loses its finalizer."""
+    forger.api.patch("gpujobs", job, {"metadata": {"finalizers": ["gpupool.dev/lease"]}}, forger.space)
     forger.api.delete("gpujobs", job, forger.space)
+    forger.api.patch("gpujobs", job, {"metadata": {"finalizers": None}}, forger.space)
 
 
 def lawful_bills(forger: Forger) -> None:

@@ -176,13 +176,14 @@ class BilledAsHeld(Rule):
 
 
 class BillOutlivesJob(Rule):
-    """No ledger runs while the checker watches, so what a job has held is in GpuBillRecords before the job goes."""
+    """No ledger runs while the checker watches, so what a job has held is in GpuBillRecords before the job goes. Not of a job that an API
+    server removes in the moment in which it gets its finalizer: see MarksNameHolder."""
 
     name = "what a job has held is kept when it goes"
 
     def look(self, change: Change, state: State) -> Iterator[str]:
         job = change.before
-        if change.kind != "gpujobs" or change.after or not job or not job.bill:
+        if change.kind != "gpujobs" or change.after or not job or not job.bill or job.uid in state.vanished:
             return
         self.checked += 1
         if job.bill.get("open"):

@@ -122,6 +122,8 @@ class PodOnHeldNode(NodeRule):
                 continue
             self.checked += 1
             job = state.jobs.get(pod.job)
+            if pod.slices and pod.job in state.vanished:  # see MarksNameHolder
+                continue
             if pod.slices:
                 if not (job and (job.claims(node) or job.has_lost(node))):
                     yield f"{pod.key} is on node {node.name}, of which {job and job.key} has no slices"
