@@ -9,7 +9,7 @@
 namespace gpupool::ledger {
 namespace {
 
-base::Month open_month(std::int64_t moment, const std::set<std::string>& closed) {
+base::Month open_month(std::int64_t moment, const ClosedMonths& closed) {
   auto month = base::month_of(moment);
   while (closed.contains(month.name)) month = base::month_of(month.end);
   return month;
@@ -30,7 +30,7 @@ base::Result<Change> change_of(const Entry& entry) {
   return Change{*std::move(fact), 0, amount, 0, ""};
 }
 
-std::vector<Part> parts_of(const Entry& entry, const Change& change, const std::set<std::string>& closed) {
+std::vector<Part> parts_of(const Entry& entry, const Change& change, const ClosedMonths& closed) {
   if (entry.kind == entry_kind::kCorrection)
     return {{open_month(entry.entered, closed), entry.entered, entry.entered, change.before, change.after,
              false}};

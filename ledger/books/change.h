@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +25,9 @@ struct Change {
 // REQUIRES: the entry is no closing. Of a disputed entry nothing is charged.
 base::Result<Change> change_of(const Entry& entry);
 
+// The months that are closed, such as 2026-11, with the entries that closed them.
+using ClosedMonths = std::map<std::string, std::int64_t>;
+
 // What of a change is of one month.
 struct Part {
   base::Month month;
@@ -38,6 +41,6 @@ struct Part {
 // A segment is of the months in which it was held, a correction of the month in which it was entered. What
 // would be of a closed month is of the first open one from `entered` on. closed: the months that were closed
 // by earlier entries. The parts add up to the change.
-std::vector<Part> parts_of(const Entry& entry, const Change& change, const std::set<std::string>& closed);
+std::vector<Part> parts_of(const Entry& entry, const Change& change, const ClosedMonths& closed);
 
 }  // namespace gpupool::ledger

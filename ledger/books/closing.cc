@@ -12,21 +12,28 @@ std::string to_text(const Closing& closing) {
 
 base::Result<Closing> closing_from(const std::string& text) { return base::json::read<Closing>(text); }
 
-base::Result<void> MonthTotals::add(const Entry& entry) {
-  if (entry.kind == entry_kind::kClosing) {
-    const auto closing = closing_from(entry.body);
-    if (!closing) return tl::unexpected<base::Error>(closing.error());
-    closed_.insert(closing->month);
-    return {};
-  }
-  const auto change = change_of(entry);
-  if (!change) return tl::unexpected<base::Error>(change.error());
-  add(entry, *change);
-  return {};
+base::Result<void> each_change(Books& books, std::int64_t after, ClosedMonths& closed,
+                               const std::function<void(const Entry&, const Change&)>& visit) {
+  base::Result<void> understood;
+  auto all = books.each_entry(
+      [&](const Entry& entry) {
+        if (entry.kind == entry_kind::kClosing) {
+          const auto closing = closing_from(entry.body);
+          if (!closing) understood = tl::unexpected<base::Error>(closing.error());
+          if (closing) closed.emplace(closing->month, entry.seq);
+        } else {
+          const auto change = change_of(entry);
+          if (!change) understood = tl::unexpected<base::Error>(change.error());
+          if (change) visit(entry, *change);
+        }
+        return understood.has_value();
+      },
+      after);
+  return understood ? all : understood;
 }
 
-void MonthTotals::add(const Entry& entry, const Change& change) {
-  for (const auto& part : parts_of(entry, change, closed_))
+void MonthTotals::add(const Entry& entry, const Change& change, const ClosedMonths& closed) {
+  for (const auto& part : parts_of(entry, change, closed))
     totals_[part.month.name][change.fact.currency] += part.after - part.before;
 }
 
@@ -41,15 +48,13 @@ std::map<std::string, base::Micros> MonthTotals::of(const std::string& month) co
 base::Result<Entry> close_month(Books& books, const base::Month& month, std::int64_t now) {
   if (now < month.end) return base::fail(base::ErrorCode::kInvalidArgument, month.name + " has not ended");
   return books.add([&]() -> base::Result<Entry> {
+    ClosedMonths closed;
     MonthTotals totals;
-    base::Result<void> understood;
-    const auto all = books.each_entry([&](const Entry& entry) {
-      understood = totals.add(entry);
-      return understood.has_value();
+    const auto all = each_change(books, 0, closed, [&](const Entry& entry, const Change& change) {
+      totals.add(entry, change, closed);
     });
     if (!all) return tl::unexpected<base::Error>(all.error());
-    if (!understood) return tl::unexpected<base::Error>(understood.error());
-    if (totals.closed().contains(month.name))
+    if (closed.contains(month.name))
       return base::fail(base::ErrorCode::kInvalidArgument, month.name + " is closed already");
     const Closing closing{month.name, totals.of(month.name)};
     return Entry{0, closing.key(), entry_kind::kClosing, to_text(closing), "", 0, 0, ""};

@@ -4,8 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
-#include <set>
 #include <string>
 
 #include "base/json.h"
@@ -29,19 +29,20 @@ struct Closing {
 std::string to_text(const Closing& closing);
 base::Result<Closing> closing_from(const std::string& text);
 
-// What is charged in each month. Takes entries in the order of their numbers.
+// Visits every change after the entry of this number, in order. closed: the months that were closed up to
+// there; what is closed later is added to it before the changes that follow are visited.
+base::Result<void> each_change(Books& books, std::int64_t after, ClosedMonths& closed,
+                               const std::function<void(const Entry&, const Change&)>& visit);
+
+// What is charged in each month.
 class MonthTotals {
  public:
-  base::Result<void> add(const Entry& entry);
-  // The same for who has read the entry, which is no closing.
-  void add(const Entry& entry, const Change& change);
-  // Without the months that charge nothing in all.
+  // closed: the months that were closed before this entry.
+  void add(const Entry& entry, const Change& change, const ClosedMonths& closed);
+  // By currency, without those that add up to 0.
   std::map<std::string, base::Micros> of(const std::string& month) const;
-  // The months that were closed so far.
-  const std::set<std::string>& closed() const { return closed_; }
 
  private:
-  std::set<std::string> closed_;
   std::map<std::string, std::map<std::string, base::Micros>> totals_;  // by month and currency
 };
 

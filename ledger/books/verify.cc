@@ -80,7 +80,7 @@ class Check {
       note(entry.seq, "it cannot be read");
       return {};
     }
-    months_.add(entry, *change);
+    months_.add(entry, *change, closed_);
     if (entry.kind == entry_kind::kDisputed) {
       ++verdict_.disputed;
       return {};
@@ -122,10 +122,10 @@ class Check {
     const auto closing = closing_from(entry.body);
     if (!closing) return note(entry.seq, "it cannot be read");
     if (entry.key != closing->key()) note(entry.seq, "its key is not that of its content");
-    if (months_.closed().contains(closing->month)) note(entry.seq, closing->month + " was closed before");
+    if (closed_.contains(closing->month)) note(entry.seq, closing->month + " was closed before");
     if (months_.of(closing->month) != closing->totals)
       note(entry.seq, "its totals are not those of the entries before it");
-    static_cast<void>(months_.add(entry));  // it was read
+    closed_.emplace(closing->month, entry.seq);
   }
   void note(std::int64_t seq, std::string what) {
     if (verdict_.findings.size() < kMostFindings) verdict_.findings.push_back({seq, std::move(what)});
@@ -135,6 +135,7 @@ class Check {
   const std::optional<Head>& known_;
   Verdict verdict_;
   MonthTotals months_;
+  ClosedMonths closed_;
   std::map<std::int64_t, Correction>
       corrected_;  // by entry: what the last correction left; before: the amount
   std::map<std::string, base::Micros> sums_;

@@ -2,7 +2,6 @@
 #include "reports/statement.h"
 
 #include <algorithm>
-#include <set>
 
 #include "books/change.h"
 #include "books/closing.h"
@@ -27,8 +26,7 @@ std::string note_of(const Change& change, const Part& part) {
   return part.late ? "was entered when its own month was closed" : "";
 }
 
-void add(Statement& statement, const Entry& entry, const Change& change,
-         const std::set<std::string>& closed) {
+void add(Statement& statement, const Entry& entry, const Change& change, const ClosedMonths& closed) {
   if (!concerns(statement.whose, change.fact)) return;
   const bool for_owner = statement.whose.for_owner;
   for (const auto& part : parts_of(entry, change, closed)) {
@@ -44,23 +42,12 @@ void add(Statement& statement, const Entry& entry, const Change& change,
 
 base::Result<Statement> make_statement(Books& books, const base::Month& month, const Whose& whose) {
   Statement statement{month, whose, {}, {}, 0};
-  std::set<std::string> closed;
-  base::Result<void> read;
-  const auto all = books.each_entry([&](const Entry& entry) {
-    if (entry.kind == entry_kind::kClosing) {
-      const auto closing = closing_from(entry.body);
-      if (!closing) read = tl::unexpected<base::Error>(closing.error());
-      if (closing) closed.insert(closing->month);
-      if (closing && closing->month == month.name) statement.closing = entry.seq;
-    } else {
-      const auto change = change_of(entry);
-      if (!change) read = tl::unexpected<base::Error>(change.error());
-      if (change) add(statement, entry, *change, closed);
-    }
-    return read.has_value();
+  ClosedMonths closed;
+  const auto all = each_change(books, 0, closed, [&](const Entry& entry, const Change& change) {
+    add(statement, entry, change, closed);
   });
   if (!all) return tl::unexpected<base::Error>(all.error());
-  if (!read) return tl::unexpected<base::Error>(read.error());
+  if (const auto found = closed.find(month.name); found != closed.end()) statement.closing = found->second;
   std::ranges::stable_sort(statement.lines, {}, &StatementLine::from);
   return statement;
 }

@@ -6,23 +6,10 @@
 namespace gpupool::ledger {
 
 base::Result<void> Spending::read(Books& books) {
-  base::Result<void> understood;
-  auto all = books.each_entry(
-      [&](const Entry& entry) {
-        if (entry.kind == entry_kind::kClosing) {
-          const auto closing = closing_from(entry.body);
-          if (!closing) understood = tl::unexpected<base::Error>(closing.error());
-          if (closing) closed_.insert(closing->month);
-        } else {
-          const auto change = change_of(entry);
-          if (!change) understood = tl::unexpected<base::Error>(change.error());
-          if (change) add(entry, *change);
-        }
-        if (understood) last_ = entry.seq;
-        return understood.has_value();
-      },
-      last_);
-  return understood ? all : understood;
+  return each_change(books, last_, closed_, [&](const Entry& entry, const Change& change) {
+    add(entry, change);
+    last_ = entry.seq;
+  });
 }
 
 void Spending::add(const Entry& entry, const Change& change) {

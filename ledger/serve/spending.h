@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -24,8 +23,8 @@ class Spending {
  private:
   void add(const Entry& entry, const Change& change);
 
-  std::int64_t last_ = 0;         // entry that was added
-  std::set<std::string> closed_;  // months
+  std::int64_t last_ = 0;  // entry that was added
+  ClosedMonths closed_;
   // By month, or "" for all of them, of a namespace and a currency.
   std::map<std::pair<std::string, std::string>, std::map<std::string, base::Micros>> sums_;
 };
