@@ -236,7 +236,8 @@ def fetches_and_saves(world: World, gpus: int) -> Any:
 
 def source_comes_late(world: World, gpus: int) -> Any:
     """A fetch that is killed, a server that is away, and a job that is suspended while it fetches."""
-    plan = transfers.in_turn(transfers.killed, transfers.fails("SourceUnavailable"), transfers.never)
+    away = transfers.in_turn(transfers.killed, transfers.fails("SourceUnavailable"))
+    plan = transfers.by_attempt(away, transfers.never)
     job = world.submit(gpus, source=SOURCE, source_plan=plan)
     world.until(job, "to fetch again", lambda s: s.get("failures") == 1 and "the source is being fetched" in s.get("message", ""))
     job.patch(suspend=True)
