@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "planning/pricing/demand_price.h"
+#include "planning/demand/demand_price.h"
 
 namespace gpupool::bench::pricing {
 

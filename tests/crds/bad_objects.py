@@ -7,6 +7,7 @@ HTTP = {"url": "https://example.com/a"}
 BUCKET = {"bucket": "lab"}
 COMMIT = "33636d0e" * 5
 PRICE = {"currency": "EUR", "perGpuHour": "1.20"}
+DEMAND = {"floor": "1", "ceiling": "2"}
 RESULT = {"from": "/gpupool/work/out", "to": {"s3": BUCKET}}
 
 
@@ -264,6 +265,13 @@ BAD_POOLS = [
     ({"spec.price": {**PRICE, "models": [{"model": "a", "perGpuHour": "1"}, {"model": "a", "perGpuHour": "2"}]}}, "spec.price.models"),
     ({"spec.price": {**PRICE, "schedule": [{"perGpuHour": "1"}]}}, "from"),
     ({"spec.price": {**PRICE, "schedule": [{"from": "tomorrow", "perGpuHour": "1"}]}}, "from"),
+    ({"spec.price": {**PRICE, "demand": {"floor": "1"}}}, "spec.price.demand.ceiling"),
+    ({"spec.price": {**PRICE, "demand": {"ceiling": "1"}}}, "spec.price.demand.floor"),
+    ({"spec.price": {**PRICE, "demand": {**DEMAND, "floor": "-1"}}}, "spec.price.demand.floor"),
+    ({"spec.price": {**PRICE, "demand": {**DEMAND, "ceiling": 2}}}, "spec.price.demand.ceiling"),
+    ({"spec.price": {**PRICE, "demand": {**DEMAND, "cost": "a lot"}}}, "spec.price.demand.cost"),
+    ({"spec.price": {**PRICE, "demand": {**DEMAND, "stepPercent": 0}}}, "spec.price.demand.stepPercent"),
+    ({"spec.price": {**PRICE, "demand": {**DEMAND, "everyMinutes": 1441}}}, "spec.price.demand.everyMinutes"),
     ({"spec.queue": 1}, "spec.queue"),
     ({"spec.queue": {"halfLifeSeconds": 60}}, "spec.queue.halfLifeSeconds"),
     ({"spec.queue": {"order": "Random"}}, "spec.queue.order"),

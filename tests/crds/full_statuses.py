@@ -64,7 +64,8 @@ FULL_POOL_STATUS = {
     "slices": {"total": 480, "free": 160}, "jobs": {"queued": 4, "running": 1}, "excluded": [{"name": "nz", "reason": "text"}],
     "draining": [{"node": "na", "waitsFor": "ns/job", "deadline": TIME, "problem": "text"}],
     "queue": {"asOf": TIME, "holder": {"job": "nlp/big", "since": TIME, "workers": 16, "latestStart": TIME},
-              "tenants": [{"name": "nlp", "queued": 3, "held": "16", "averageHeld": "1500m", "usage": "412345678"}]}}
+              "tenants": [{"name": "nlp", "queued": 3, "held": "16", "averageHeld": "1500m", "usage": "412345678"}]},
+    "price": {"perGpuHour": "1.080000", "best": "0.900000", "bids": 17, "decidedAt": TIME}}
 
 FULL_NODE_STATUS = {
     "pluginVersion": "0.1.0", "driverVersion": "550.54.15", "cudaVersion": "12.4", "message": "text",

@@ -146,6 +146,7 @@ struct GpuPoolStatus {
   std::vector<ExcludedNode> excluded;  // the first 50 by name
   std::vector<DrainingNode> draining;  // the same
   base::Boxed<QueueStatus> queue;      // only with spec.queue
+  base::Boxed<PoolPriceNow> price;     // only with spec.price.demand
   bool operator==(const GpuPoolStatus&) const = default;
 };
 
@@ -259,7 +260,8 @@ struct Schema<api::GpuPoolStatus> {
                                             field<&T::jobs>("jobs"),
                                             field<&T::excluded>("excluded"),
                                             field<&T::draining>("draining"),
-                                            field<&T::queue>("queue")};
+                                            field<&T::queue>("queue"),
+                                            field<&T::price>("price")};
 };
 template <>
 struct Schema<api::GpuPool> {

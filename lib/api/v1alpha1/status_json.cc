@@ -281,6 +281,14 @@ Json to_json(const base::Boxed<QueueStatus>& queue) {
                         {"tenants", tenants.empty() ? Json(nullptr) : tenants}});
 }
 
+Json to_json(const base::Boxed<PoolPriceNow>& price) {
+  if (!price) return nullptr;
+  return {{"perGpuHour", price->per_gpu_hour},
+          {"best", price->best},
+          {"bids", price->bids},
+          {"decidedAt", time_or_null(price->decided_at)}};
+}
+
 std::string update(const ResourceType& type, const ObjectMeta& metadata, Json status) {
   Json about = {
       {"name", metadata.name}, {"uid", metadata.uid}, {"resourceVersion", metadata.resource_version}};
@@ -351,7 +359,8 @@ std::string status_update(const ObjectMeta& metadata, const GpuPoolStatus& statu
                  {"jobs", {{"queued", status.jobs.queued}, {"running", status.jobs.running}}},
                  {"excluded", excluded.empty() ? Json(nullptr) : excluded},
                  {"draining", to_json(status.draining)},
-                 {"queue", to_json(status.queue)}});
+                 {"queue", to_json(status.queue)},
+                 {"price", to_json(status.price)}});
 }
 
 std::string status_update(const ObjectMeta& metadata, const GpuSweepStatus& status) {

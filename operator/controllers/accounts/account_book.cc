@@ -10,6 +10,7 @@
 #include "base/money.h"
 #include "base/month.h"
 #include "planning/job/job_status.h"
+#include "planning/pricing/price_list.h"
 
 namespace gpupool::controllers {
 namespace {
@@ -227,11 +228,9 @@ planning::Funds AccountBook::funds(const api::GpuJob& job) {
 // The nodes of a claim have no price in the status yet: the pool's highest one for what the job asks for.
 base::Micros AccountBook::rate_of_claim(const api::GpuJob& job) const {
   const auto pool = caches_.pools.store().get({"", job.spec.pool});
-  if (pool == nullptr || !pool->spec.price) return 0;
-  auto highest = base::parse_micros(pool->spec.price->per_gpu_hour).value_or(0);
-  for (const auto& model : pool->spec.price->models)
-    highest = std::max(highest, base::parse_micros(model.per_gpu_hour).value_or(0));
-  return highest * std::max<std::int64_t>(job.spec.gpus, 1);
+  const auto prices = pool == nullptr ? std::nullopt : planning::prices_at(*pool, clock_.wall());
+  if (!prices) return 0;
+  return planning::highest_of(*prices) * std::max<std::int64_t>(job.spec.gpus, 1);
 }
 
 std::optional<api::Problem> AccountBook::admit(const api::GpuJob& job, const api::GpuJobStatus& next) {

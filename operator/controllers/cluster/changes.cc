@@ -42,6 +42,14 @@ bool concerns_others(const runtime::Change<api::GpuPool>& change) {
          before.finalizers != after.finalizers || before.deleting() != after.deleting();
 }
 
+bool changes_prices(const runtime::Change<api::GpuPool>& change) {
+  if (!change.before || !change.after) return false;
+  const auto price_of = [](const api::GpuPool& pool) {
+    return pool.status.price ? pool.status.price->per_gpu_hour : "";
+  };
+  return price_of(*change.before) != price_of(*change.after);
+}
+
 bool concerns_pools(const runtime::Change<api::Node>& change) {
   if (!change.before || !change.after) return true;
   const auto& before = *change.before;

@@ -32,6 +32,9 @@ bool concerns_queue(const runtime::Change<api::GpuJob>& change);
 
 // True if the change of a pool can matter to anything except readers of its status.
 bool concerns_others(const runtime::Change<api::GpuPool>& change);
+// True if the price of a pool with spec.price.demand has changed. A pool that was not there before, or is not
+// any more: false.
+bool changes_prices(const runtime::Change<api::GpuPool>& change);
 // True if the change of a node can matter to a pool. Heartbeats do not, and of its annotations only kDrain
 // does.
 bool concerns_pools(const runtime::Change<api::Node>& change);

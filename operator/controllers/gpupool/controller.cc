@@ -15,7 +15,8 @@ using runtime::Priority;
 GpuPoolController::GpuPoolController(const Setup& setup, PoolQueue& pool_queue,
                                      TurnForecaster::History history)
     : caches_(setup.caches),
-      reconciler_(setup.client, pool_queue, setup.clock, setup.metrics, std::move(history)),
+      reconciler_(setup.client, pool_queue, setup.clock, setup.metrics, std::move(history),
+                  [&caches = setup.caches] { return caches.jobs.store().list(); }),
       controller_({"gpupool", "GpuPool", 1, std::chrono::seconds(30)}, reconciler_, setup.clock,
                   setup.metrics, setup.log) {
   caches_.jobs.on_change([this](const Change<api::GpuJob>& change) { on_job(change); });
@@ -56,6 +57,7 @@ void GpuPoolController::on_node(const Change<api::Node>& change) {
 
 // All pools, because the pool of a node depends on all of them.
 void GpuPoolController::on_pool(const Change<api::GpuPool>& change) {
+  if (changes_prices(change)) controller_.queue().add(change.after->metadata.key(), priority_of(change));
   if (!concerns_others(change)) return;
   for (const auto& pool : caches_.pools.store().list())
     controller_.queue().add(pool->metadata.key(), priority_of(change));

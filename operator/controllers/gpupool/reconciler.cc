@@ -8,6 +8,7 @@
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/status_json.h"
 #include "controllers/cluster/finalizer_patch.h"
+#include "planning/demand/pool_demand.h"
 #include "planning/pool/draining_nodes.h"
 #include "planning/pool/pool_status.h"
 #include "planning/pricing/pool_price.h"
@@ -31,8 +32,11 @@ std::optional<base::Duration> sooner(std::optional<base::Duration> a, std::optio
 }
 
 // Jobs that wait for a lower price may start then, or others must not any more.
-std::optional<base::Duration> until_prices_change(const api::GpuPool& pool, base::WallTime now) {
+std::optional<base::Duration> until_prices_change(const api::GpuPool& pool, const api::GpuPoolStatus& status,
+                                                  base::WallTime now) {
   if (!pool.spec.price) return std::nullopt;
+  const auto& demand = pool.spec.price->demand;
+  if (demand && status.price) return planning::until_decision(*demand, status.price, now);
   const auto next = planning::next_price_change(*pool.spec.price, now);
   if (!next) return std::nullopt;
   return std::chrono::duration_cast<base::Duration>(*next - now);
@@ -41,12 +45,14 @@ std::optional<base::Duration> until_prices_change(const api::GpuPool& pool, base
 }  // namespace
 
 GpuPoolReconciler::GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock,
-                                     base::Metrics& metrics, TurnForecaster::History history)
+                                     base::Metrics& metrics, TurnForecaster::History history,
+                                     DemandPricer::Jobs jobs)
     : client_(client),
       queue_(queue),
       clock_(clock),
       counts_(kCountInterval, clock),
       metrics_(metrics),
+      pricer_(clock, std::move(jobs), history),
       forecaster_(queue, clock, std::move(history)) {}
 
 base::Result<void> GpuPoolReconciler::set_finalizer(const api::GpuPool& pool, bool wanted,
@@ -89,11 +95,12 @@ base::Result<runtime::Requeue> GpuPoolReconciler::reconcile(const api::ObjectKey
   metrics_.on_queue(key.name, &pool, view->queue ? &*view->queue : nullptr);
   planning::PoolJobs jobs{view->holding, view->waiting, std::move(drains.nodes)};
   if (view->queue) jobs.queue = *view->queue;
-  const auto status = pool.spec.sharing
-                          ? planning::make_pool_status(pool, view->members, view->shared, jobs, clock_.wall())
-                          : planning::make_pool_status(pool, view->members, view->nodes, jobs, clock_.wall());
+  auto status = pool.spec.sharing
+                    ? planning::make_pool_status(pool, view->members, view->shared, jobs, clock_.wall())
+                    : planning::make_pool_status(pool, view->members, view->nodes, jobs, clock_.wall());
+  status.price = pricer_.price(pool, status);
   runtime::Requeue again;
-  again.after = until_prices_change(pool, clock_.wall());
+  again.after = until_prices_change(pool, status, clock_.wall());
   if (view->queue)
     again.after = sooner(again.after, sooner(forecaster_.update(key.name), queue_.until_claims(key.name)));
   if (!planning::is_news(status, pool.status)) return again;

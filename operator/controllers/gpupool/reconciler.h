@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/pace.h"
+#include "controllers/gpupool/demand_pricer.h"
 #include "controllers/gpupool/pool_metrics.h"
 #include "controllers/gpupool/turn_forecaster.h"
 #include "controllers/queue/pool_queue.h"
@@ -14,10 +15,11 @@ namespace gpupool::controllers {
 // a pool that is being deleted until its jobs have given their nodes back. Runs on one reconcile thread.
 class GpuPoolReconciler final : public runtime::Reconciler {
  public:
-  // history: for estimates in pools with spec.queue.
+  // history: for estimates in pools with spec.queue or spec.price.demand. jobs: for the latter.
   GpuPoolReconciler(
       kube::Client& client, PoolQueue& queue, base::Clock& clock, base::Metrics& metrics,
-      TurnForecaster::History history = [] { return planning::RunTimes::ByKind(); });
+      TurnForecaster::History history = [] { return planning::RunTimes::ByKind(); },
+      DemandPricer::Jobs jobs = [] { return std::vector<std::shared_ptr<const api::GpuJob>>(); });
   base::Result<runtime::Requeue> reconcile(const api::ObjectKey& key, const base::Log& log,
                                            std::stop_token stop) override;
 
@@ -29,6 +31,7 @@ class GpuPoolReconciler final : public runtime::Reconciler {
   base::Clock& clock_;
   base::Pace counts_;  // counts of nodes and jobs, by pool
   PoolMetrics metrics_;
+  DemandPricer pricer_;
   TurnForecaster forecaster_;
 };
 

@@ -24,7 +24,7 @@ PoolQueue::PoolQueue(Caches& caches, const base::Clock& clock)
     node_changed((change.after ? change.after : change.before)->metadata.name);
   });
   caches.pools.on_change([this](const runtime::Change<api::GpuPool>& change) {
-    if (concerns_others(change)) everything_changed();
+    if (concerns_others(change) || changes_prices(change)) everything_changed();
   });
   caches.gpu_nodes.on_change([this](const runtime::Change<api::GpuNode>& change) { on_report(change); });
   caches.pods.on_change([this](const runtime::Change<api::Pod>& change) { on_pod(change); });

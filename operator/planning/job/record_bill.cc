@@ -91,7 +91,7 @@ PricedNode priced(const Observation& seen, const api::Lease& lease, const api::N
     terms.gpus = 0;
     (lease.of_gpus() ? terms.gpus : terms.slices) = lease.slices * ref.workers;
   }
-  auto price = price_of(*pool.spec.price, model, seen.now);
+  auto price = price_of(pool, model, seen.now);
   if (highest >= 0) price = std::min(price, highest);
   // The prices may have changed since the queue gave the nodes.
   if (const auto most = most_of(seen.job.spec)) price = std::min(price, *most);

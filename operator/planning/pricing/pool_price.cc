@@ -7,7 +7,8 @@
 namespace gpupool::planning {
 namespace {
 
-constexpr std::int64_t kAll = 100;  // percent
+constexpr std::int64_t kAll = 100;   // percent
+constexpr std::int64_t kDay = 1440;  // minutes
 
 std::string check_amount(const std::string& field, const std::string& amount) {
   if (base::parse_micros(amount)) return {};
@@ -41,6 +42,35 @@ const api::ModelPrice* find_model(const std::vector<api::ModelPrice>& models, st
   return found == models.end() ? nullptr : &*found;
 }
 
+// Returns what is wrong with it, beginning with the name of the field.
+std::string check_demand(const api::PoolPrice& price) {
+  const auto& demand = *price.demand;
+  if (!price.models.empty() || !price.schedule.empty())
+    return "demand: a price that follows demand is one price for all GPUs, and has no schedule: remove "
+           "models "
+           "and schedule, or use a pool for each model";
+  if (auto problem = check_amount("demand.floor", demand.floor); !problem.empty()) return problem;
+  if (auto problem = check_amount("demand.ceiling", demand.ceiling); !problem.empty()) return problem;
+  if (auto problem = check_amount("demand.cost", demand.cost); !problem.empty()) return problem;
+  const auto first = base::parse_micros(price.per_gpu_hour).value_or(0);
+  if (first < base::parse_micros(demand.floor) || first > base::parse_micros(demand.ceiling))
+    return "demand: perGpuHour, the first price, must be from floor to ceiling";
+  if (demand.step_percent < 1 || demand.step_percent > kAll)
+    return "demand.stepPercent: must be a percentage from 1 to 100";
+  if (demand.every_minutes < 1 || demand.every_minutes > kDay)
+    return "demand.everyMinutes: must be a number of minutes from 1 to 1440";
+  return {};
+}
+
+// The price that was decided last, within the bounds of now.
+base::Micros demand_price(const api::GpuPool& pool) {
+  const auto& price = *pool.spec.price;
+  const auto& decided = pool.status.price;
+  const auto now = base::parse_micros(decided ? decided->per_gpu_hour : price.per_gpu_hour).value_or(0);
+  return std::clamp(now, base::parse_micros(price.demand->floor).value_or(0),
+                    base::parse_micros(price.demand->ceiling).value_or(0));
+}
+
 }  // namespace
 
 std::string check_price(const api::PoolPrice& price) {
@@ -57,10 +87,12 @@ std::string check_price(const api::PoolPrice& price) {
       return problem;
     if (auto problem = check_models("schedule.models", change.models); !problem.empty()) return problem;
   }
-  return {};
+  return price.demand ? check_demand(price) : "";
 }
 
-base::Micros price_of(const api::PoolPrice& price, std::string_view model, base::WallTime at) {
+base::Micros price_of(const api::GpuPool& pool, std::string_view model, base::WallTime at) {
+  const auto& price = *pool.spec.price;
+  if (price.demand) return demand_price(pool);
   const auto* change = change_at(price, at);
   const auto* named = change == nullptr ? nullptr : find_model(change->models, model);
   if (named == nullptr && (change == nullptr || change->models.empty()))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a GPU-hour costs in a pool, by its spec.price. Pure.
+// What a GPU-hour costs in a pool, by its spec.price and, if that follows demand, its status.price. Pure.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "api/v1alpha1/pool_price.h"
+#include "api/v1alpha1/gpu_pool.h"
 #include "base/clock.h"
 #include "base/money.h"
 
@@ -16,8 +16,9 @@ namespace gpupool::planning {
 // schema checks the same, but not before it is installed.
 std::string check_price(const api::PoolPrice& price);
 
-// The price of a GPU-hour of this model at this moment, in millionths. REQUIRES: check_price() found nothing.
-base::Micros price_of(const api::PoolPrice& price, std::string_view model, base::WallTime at);
+// The price of a GPU-hour of this model at this moment, in millionths. REQUIRES: pool.spec.price, and
+// check_price() found nothing.
+base::Micros price_of(const api::GpuPool& pool, std::string_view model, base::WallTime at);
 
 // When the schedule changes the prices next; nothing: never.
 std::optional<base::WallTime> next_price_change(const api::PoolPrice& price, base::WallTime after);

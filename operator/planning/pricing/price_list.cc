@@ -8,7 +8,8 @@
 
 namespace gpupool::planning {
 
-std::optional<PriceList> prices_at(const base::Boxed<api::PoolPrice>& price, base::WallTime at) {
+std::optional<PriceList> prices_at(const api::GpuPool& pool, base::WallTime at) {
+  const auto& price = pool.spec.price;
   if (!price || !check_price(*price).empty()) return std::nullopt;
   std::set<std::string> names;
   const auto note = [&](const std::vector<api::ModelPrice>& models) {
@@ -16,9 +17,15 @@ std::optional<PriceList> prices_at(const base::Boxed<api::PoolPrice>& price, bas
   };
   note(price->models);
   for (const auto& change : price->schedule) note(change.models);
-  PriceList list{price->currency, {}, price_of(*price, "", at)};
-  for (const auto& name : names) list.models[name] = price_of(*price, name, at);
+  PriceList list{price->currency, {}, price_of(pool, "", at)};
+  for (const auto& name : names) list.models[name] = price_of(pool, name, at);
   return list;
+}
+
+base::Micros highest_of(const PriceList& prices) {
+  auto highest = prices.others;
+  for (const auto& [model, price] : prices.models) highest = std::max(highest, price);
+  return highest;
 }
 
 bool PriceLimit::allows(std::string_view model) const {

@@ -9,8 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/v1alpha1/pool_price.h"
-#include "base/boxed.h"
+#include "api/v1alpha1/gpu_pool.h"
 #include "base/clock.h"
 #include "base/money.h"
 
@@ -24,7 +23,10 @@ struct PriceList {
 };
 
 // Returns nothing for a pool without a price, or with one that is not valid.
-std::optional<PriceList> prices_at(const base::Boxed<api::PoolPrice>& price, base::WallTime at);
+std::optional<PriceList> prices_at(const api::GpuPool& pool, base::WallTime at);
+
+// The highest price of the list.
+base::Micros highest_of(const PriceList& prices);
 
 // The GPU models that cost at most what a job pays. By default all. Comparable, because jobs that ask the
 // same get one answer.

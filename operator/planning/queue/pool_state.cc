@@ -36,7 +36,7 @@ std::optional<Verdict> why_closed(const api::GpuPool& pool) {
 PoolState::PoolState(std::shared_ptr<const api::GpuPool> pool, TenantBook* book, base::WallTime prices_of)
     : pool_(std::move(pool)),
       closed_(why_closed(*pool_)),
-      line_(pool_->spec.worker_resource(), pool_->spec.near, prices_at(pool_->spec.price, prices_of)) {
+      line_(pool_->spec.worker_resource(), pool_->spec.near, prices_at(*pool_, prices_of)) {
   if (book != nullptr) turns_.emplace(pool_, *book);
 }
 

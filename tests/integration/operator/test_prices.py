@@ -8,6 +8,7 @@ from fractions import Fraction
 from tests.integration.operator.price_case import PriceCase, seconds_of
 from tests.kit.names import OWNER_LABEL
 from tests.kit.times import unix_seconds
+from tests.kit.waiting import wait_for
 
 
 class BillTest(PriceCase):
@@ -86,3 +87,73 @@ class MaxPriceTest(PriceCase):
         part = job.status()["bill"]["open"][0]
         self.assertEqual("0.500000", part["perGpuHour"])
         self.assertGreaterEqual(unix_seconds(part["from"]), unix_seconds(begins))
+
+
+class DemandPriceTest(PriceCase):
+    pool_spec = {"price": {"currency": "EUR", "perGpuHour": "1.20", "demand": {"floor": "0.50", "ceiling": "3", "cost": "0.10"}}}
+
+    def price(self):
+        return self.pool_status().get("price")
+
+    def wait_price(self, amount):
+        wait_for(f"the price {amount}", lambda: (self.price() or {}).get("perGpuHour") == amount, detail=self.price)
+
+    def let_pass(self, amount):
+        """The price is this one, and was decided 16 minutes ago."""
+        then = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(minutes=16)
+        wait_for("a first price", self.price)
+        self.api.patch("gpupools", self.pool, {"status": {"price": {
+            "perGpuHour": amount, "decidedAt": then.strftime("%Y-%m-%dT%H:%M:%SZ")}}}, sub="status")
+
+    def test_it_falls_to_what_a_waiting_job_pays_and_a_running_one_keeps_its_own(self):
+        rich = self.submit("rich", maxPricePerGpuHour="2")
+        rich.wait_phase("Running")
+        cheap = self.submit("cheap", maxPricePerGpuHour="1.10")
+        cheap.wait_reason("PriceTooHigh")
+        self.wait_price("1.200000")
+        self.let_pass("1.210000")
+        cheap.wait_phase("Running")
+        price = self.price()
+        # Two hours at 1.10 earn more than one at 2.
+        self.assertEqual(("1.100000", "1.100000", 2), (price["perGpuHour"], price["best"], price["bids"]))
+        self.assertEqual(["1.100000"], [part["perGpuHour"] for part in cheap.status()["bill"]["open"]])
+        self.assertEqual(["1.200000"], [part["perGpuHour"] for part in rich.status()["bill"]["open"]])
+
+    def test_it_rises_by_one_step_and_the_next_job_pays_it(self):
+        self.submit("rich", maxPricePerGpuHour="2").wait_phase("Running")
+        self.let_pass("1.300000")
+        self.wait_price("1.430000")
+        self.submit("next").wait_phase("Running")
+        self.submit("late", maxPricePerGpuHour="1.42").wait_reason("PriceTooHigh")
+        self.assertEqual("1.430000", self.api.get("gpujobs", "next", self.namespace)["status"]["bill"]["open"][0]["perGpuHour"])
+
+    def test_another_operator_goes_on_with_the_price(self):
+        self.submit("rich", maxPricePerGpuHour="2").wait_phase("Running")
+        self.let_pass("1.300000")
+        self.wait_price("1.430000")
+        decided = self.price()
+        self.restart_operator()
+        job = self.submit("job")
+        job.wait_phase("Running")
+        self.assertEqual("1.430000", job.status()["bill"]["open"][0]["perGpuHour"])
+        self.wait_pool(nodes={"leased": 2})
+        self.assertEqual(decided, self.price())
+
+    def test_new_bounds_hold_at_once_and_without_demand_nothing_is_left(self):
+        self.wait_price("1.200000")
+        self.let_pass("2.000000")
+        wait_for("a step down", lambda: self.price()["perGpuHour"] == "1.800000", detail=self.price)
+        self.set_price(demand={"ceiling": "1.50"})
+        self.wait_price("1.500000")
+        self.set_price(demand=None)
+        wait_for("no price in the status", lambda: self.price() is None, detail=self.price)
+        job = self.submit("job")
+        job.wait_phase("Running")
+        self.assertEqual("1.200000", job.status()["bill"]["open"][0]["perGpuHour"])
+
+    def test_a_pool_says_what_is_wrong(self):
+        self.set_price(models=[{"model": "M", "perGpuHour": "2"}])
+        message = wait_for("the pool to stall", lambda: next((
+            c["message"] for c in self.pool_status()["conditions"] if c["type"] == "Stalled" and c["status"] == "True"), None))
+        self.assertIn("spec.price.demand: a price that follows demand is one price for all GPUs", message)
+        self.submit("job").wait_reason("PoolStalled")

@@ -9,7 +9,7 @@
 namespace gpupool::test {
 
 void World::set_prices() {
-  pool->spec.price = api::PoolPrice{"EUR", "2.50", {{"A", "1.000001"}}, 10, {}};
+  pool->spec.price = api::PoolPrice{"EUR", "2.50", {{"A", "1.000001"}}, 10, {}, {}};
   const std::array owners = {"alice", "bob"};
   auto owner = owners.begin();
   for (auto& [name, node] : nodes) {

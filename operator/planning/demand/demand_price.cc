@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "planning/pricing/demand_price.h"
+#include "planning/demand/demand_price.h"
 
 #include <algorithm>
 #include <vector>
