@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 from tests.faults.world import World
 from tests.kit.jobs import JobHandle
-from tests.kit.manifests import RESULTS, SOURCE, job_manifest
+from tests.kit.manifests import PRICE_ON_DEMAND, RESULTS, SOURCE, job_manifest
 from tests.kit.played import transfers
 from tests.kit.played.launchers import PlayedLaunchers
 
@@ -17,7 +17,8 @@ def _all_ranks(world: World, job: JobHandle, gpus: int, **which: Any) -> None:
 
 
 def succeeds(world: World, gpus: int) -> Any:
-    job = world.submit(gpus)
+    """Its bid moves the price of its pool, and is never below it."""
+    job = world.submit(gpus, maxPricePerGpuHour=PRICE_ON_DEMAND["demand"]["ceiling"])
     world.running(job)
     _all_ranks(world, job, gpus)
     return world.over(job)

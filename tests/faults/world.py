@@ -10,7 +10,7 @@ from tests.faults.cleanup import remove_everything
 from tests.kit.api import Api, ApiError, Object
 from tests.kit.jobs import JobHandle
 from tests.kit.leaks import is_ours, node_traces
-from tests.kit.manifests import PRICE, job_manifest, pool_manifest, sweep_manifest
+from tests.kit.manifests import PRICE, PRICE_ON_DEMAND, job_manifest, pool_manifest, sweep_manifest
 from tests.kit.names import JOB_UID, POOL_LABEL
 from tests.kit.played.kubelet import PlayedKubelet
 from tests.kit.played.nodes import FakeNodes
@@ -50,7 +50,7 @@ class World:
 
     def add_pool(self, pool: str, node_names: list[str], **spec: Any) -> None:
         label = {POOL_LABEL: pool}
-        self.api.create("gpupools", pool_manifest(pool, label, nodeLossTimeoutSeconds=1, price=PRICE, **spec))
+        self.api.create("gpupools", pool_manifest(pool, label, nodeLossTimeoutSeconds=1, price=PRICE_ON_DEMAND, **spec))
         for name in node_names:
             self.nodes.add(name, label)
 

@@ -17,6 +17,7 @@ RESULTS = [{"from": "/gpupool/work/out", "to": {"s3": {"bucket": "lab", "prefix"
 
 
 PRICE = {"currency": "EUR", "perGpuHour": "1.20", "models": [{"model": "M", "perGpuHour": "3.10"}], "fee": 10}
+PRICE_ON_DEMAND: dict[str, Any] = {"currency": "EUR", "perGpuHour": "1.20", "fee": 10, "demand": {"floor": "0.90", "ceiling": "1.50", "everyMinutes": 1}}
 
 
 def shell(script: str, **container: Any) -> dict:

@@ -4,7 +4,7 @@
 import time
 from typing import Any
 
-from tests.faults.checker.bill_rules import BillAddsUp, BilledAsHeld, BilledOnce, BillOutlivesJob
+from tests.faults.checker.bill_rules import BillAddsUp, BilledAsHeld, BilledOnce, BillOutlivesJob, PriceWasSet
 from tests.faults.checker.forger import Forger
 
 PRICE = "3600.000000"  # one a second
@@ -39,17 +39,45 @@ def _go(forger: Forger, job: str) -> None:
     forger.api.patch("gpujobs", job, {"metadata": {"finalizers": None}}, forger.space)
 
 
+def _open_bill(node: str, pool: str, price: str) -> dict[str, Any]:
+    return {**_bill(), "open": [{"nodes": [node], "nodeCount": 1, "gpus": 1, "pool": pool, "currency": "EUR", "perGpuHour": price,
+                                 "from": _time(0)}]}
+
+
+def _end(forger: Forger, job: str, node: str, *segments: dict[str, Any]) -> None:
+    """Its lease has said already that it goes."""
+    forger.unmark(node)
+    done = {"type": "Suspended", "status": "True", "reason": "Suspended", "message": "yes"}
+    forger.status(job, 1, "", phase="Suspended", reason="Suspended", message="yes", conditions=[done], bill=_bill(*segments))
+
+
+def _priced_job(forger: Forger, node: str, price: str) -> str:
+    """In a pool that had a price of 2 and has 1.80 now."""
+    pool = forger.pool(price={"currency": "EUR", "perGpuHour": "2", "demand": {"floor": "1", "ceiling": "3"}})
+    forger.api.patch("gpupools", pool, {"status": {"price": {"perGpuHour": "1.800000"}}}, sub="status")
+    job = forger.hold(node)
+    forger.status(job, 1, "Running", node, bill=_open_bill(node, pool, price))
+    return job
+
+
 def lawful_bills(forger: Forger) -> None:
     """Two jobs after each other on a node; the segment is named when the lease goes. A record keeps it when the job goes."""
     node = forger.node()
     for begin in (0, 2):
         job = _billed_job(forger, node, _segment(1, None, begin, begin + 2))
-        forger.unmark(node)
-        done = {"type": "Suspended", "status": "True", "reason": "Suspended", "message": "yes"}
-        forger.status(job, 1, "", phase="Suspended", reason="Suspended", message="yes", conditions=[done],
-                      bill=_bill(_segment(1, node, begin, begin + 2)))
+        _end(forger, job, node, _segment(1, node, begin, begin + 2))
         forger.record(job, _bill(_segment(1, node, begin, begin + 2)))
         _go(forger, job)
+    for price in ("2.000000", "1.800000"):
+        node = forger.node()
+        job = _priced_job(forger, node, price)
+        forger.status(job, 1, "Releasing", node, outcome="Suspended", bill=_bill(_segment(1, node, 0, 1)))
+        _end(forger, job, node, _segment(1, node, 0, 1))
+
+
+def a_job_pays_no_price_of_its_pool(forger: Forger) -> str:
+    job = _priced_job(forger, forger.node(), "1.900000")
+    return f"{job} pays 1.900000"
 
 
 def a_segment_changes(forger: Forger) -> str:
@@ -119,8 +147,7 @@ def a_record_says_something_else(forger: Forger) -> str:
 def a_job_goes_with_an_open_bill(forger: Forger) -> str:
     node = forger.node()
     job = forger.hold(node)
-    forger.status(job, 1, "Running", node, bill={**_bill(), "open": [{"nodes": [node], "nodeCount": 1, "gpus": 1, "pool": "p",
-                                                                     "currency": "EUR", "perGpuHour": PRICE, "from": _time(0)}]})
+    forger.status(job, 1, "Running", node, bill=_open_bill(node, "p", PRICE))
     _go(forger, job)
     return f"{job} went, and its bill was open"
 
@@ -130,5 +157,6 @@ BROKEN = {
     BilledOnce.name: [a_second_is_billed_twice],
     BillOutlivesJob.name: [a_job_goes_without_record, a_record_lacks_a_segment, a_record_says_something_else,
                            a_job_goes_with_an_open_bill],
+    PriceWasSet.name: [a_job_pays_no_price_of_its_pool],
     BilledAsHeld.name: [a_moment_costs_a_minute, seconds_are_not_billed, another_node_is_billed],
 }

@@ -175,6 +175,38 @@ class BilledAsHeld(Rule):
                        f"{least:.1f} to {most:.1f} s")
 
 
+class PriceWasSet(Rule):
+    """What a job pays is a price that its pool has had by then. The watches of both know nothing of each other. No job of the
+    fault tests has a maxPricePerGpuHour below the price, which would be what it pays."""
+
+    name = "a job pays a price of its pool"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._prices: dict[str, set[Fraction]] = {}  # of each pool: all that were seen
+        self._paid: dict[tuple[str, str, str], float] = {}  # (key of the job, pool, price): since when, not judged yet
+        self._judged: set[tuple[str, str, str]] = set()
+
+    def look(self, change: Change, state: State) -> Iterator[str]:
+        if change.kind == "gpupools" and change.after:
+            self._prices.setdefault(change.after.name, set()).update(map(Fraction, change.after.prices))
+        job = change.after
+        if change.kind == "gpujobs" and job and job.bill:
+            for part in job.bill.get("open", []):
+                paid = job.key, part["pool"], part["perGpuHour"]
+                if paid not in self._judged:
+                    self._paid.setdefault(paid, change.when)
+        for paid in [paid for paid, since in self._paid.items() if since + Change.KNOWN < change.when]:
+            del self._paid[paid]
+            self._judged.add(paid)
+            key, pool, price = paid
+            if pool not in self._prices:
+                continue
+            self.checked += 1
+            if Fraction(price) not in self._prices[pool]:
+                yield f"{key} pays {price}, pool {pool} had the prices {sorted(map(float, self._prices[pool]))}"
+
+
 class BillOutlivesJob(Rule):
     """No ledger runs while the checker watches, so what a job has held is in GpuBillRecords before the job goes. Not of a job that an API
     server removes in the moment in which it gets its finalizer: see MarksNameHolder."""

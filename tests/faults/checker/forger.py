@@ -131,10 +131,10 @@ class Forger:
         wait_for("the taint of a new node to go", lambda: not self.api.get("nodes", name)["spec"].get("taints"))
         return name
 
-    def pool(self, **queue: Any) -> str:
-        """One that has no nodes."""
+    def pool(self, price: Any = None, **queue: Any) -> str:
+        """One that has no nodes. queue: its spec.queue."""
         name = f"{self.space}-p{next(self._names)}"
-        self.api.create("gpupools", pool_manifest(name, {name: "none"}, queue=queue))
+        self.api.create("gpupools", pool_manifest(name, {name: "none"}, queue=queue, **({"price": price} if price else {})))
         self._pools.append(name)
         return name
 

@@ -147,6 +147,7 @@ class Pool:
     limits: dict  # tenant: GPUs that it may hold; "" stands for those that are not named
     used: dict  # tenant: milli-GPU-seconds
     as_of: str  # RFC 3339: the moment of these
+    prices: list  # of a GPU-hour: all that its spec names, and the one of now of a pool whose price follows demand
 
     @staticmethod
     def read(pool: Object) -> "Pool":
@@ -154,10 +155,17 @@ class Pool:
         limits = {tenant["name"]: tenant.get("limit") for tenant in queue.get("tenants", [])}
         limits[""] = queue.get("others", {}).get("limit")
         return Pool(pool["metadata"]["name"], limits,
-                    {tenant["name"]: int(tenant["usage"]) for tenant in told.get("tenants", [])}, told.get("asOf", ""))
+                    {tenant["name"]: int(tenant["usage"]) for tenant in told.get("tenants", [])}, told.get("asOf", ""),
+                    _prices(pool))
 
     def limit_of(self, tenant: str) -> int | None:
         return self.limits.get(tenant, self.limits[""])
+
+
+def _prices(pool: Object) -> list[str]:
+    price, now = pool["spec"].get("price") or {}, (pool.get("status") or {}).get("price")
+    named = [price, *price.get("models", []), *([now] if now else [])]
+    return [one["perGpuHour"] for one in named if one]
 
 
 @dataclasses.dataclass
