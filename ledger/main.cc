@@ -8,6 +8,7 @@
 #include "books/books.h"
 #include "books/closing.h"
 #include "books/correction.h"
+#include "books/payment.h"
 #include "books/verify.h"
 #include "ledger.h"
 #include "options.h"
@@ -90,12 +91,19 @@ int read_books(const Options& options, const base::Clock& clock) {
   return 0;
 }
 
+base::Result<ledger::Entry> add_entry(ledger::Books& books, const Options& options,
+                                      const base::Clock& clock) {
+  if (options.command == LedgerCommand::kClose)
+    return ledger::close_month(books, *options.month, unix_now(clock));
+  if (options.command == LedgerCommand::kCorrect)
+    return ledger::correct(books, options.entry, options.amount, options.reason);
+  return ledger::pay(books, {options.whose.owner, options.currency, options.amount, options.reference});
+}
+
 int amend(const Options& options, const base::Clock& clock) {
   const auto books = ledger::Books::open_existing(options.database, clock);
   if (!books) return fail(books.error());
-  const auto entry = options.command == LedgerCommand::kClose
-                         ? ledger::close_month(**books, *options.month, unix_now(clock))
-                         : ledger::correct(**books, options.entry, options.amount, options.reason);
+  const auto entry = add_entry(**books, options, clock);
   if (!entry) return fail(entry.error());
   print("entry " + std::to_string(entry->seq) + " (" + entry->kind + "): " + entry->body + "\n");
   return 0;
@@ -114,7 +122,8 @@ int run(int argc, char** argv, const std::stop_token& stop) {
   const auto& options = std::get<Options>(read);
   base::SystemClock clock;
   if (options.command == LedgerCommand::kAdopt) return adopt(options, clock);
-  if (options.command == LedgerCommand::kCorrect || options.command == LedgerCommand::kClose)
+  if (options.command == LedgerCommand::kCorrect || options.command == LedgerCommand::kClose ||
+      options.command == LedgerCommand::kPay)
     return amend(options, clock);
   return options.command == LedgerCommand::kServe ? serve(options, clock, stop) : read_books(options, clock);
 }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gpupool {
@@ -31,6 +32,7 @@ class CommandLine {
     add_serve();
     add_reports();
     add_amendments();
+    add_payment();
   }
 
   std::variant<Options, int> read(int argc, char** argv) {
@@ -115,6 +117,16 @@ class CommandLine {
         ->required();
   }
 
+  void add_payment() {
+    auto* pay =
+        command("pay", LedgerCommand::kPay, "Enters that an owner of machines was paid; it moves no money");
+    pay->add_option("--owner", options_.whose.owner, "Who was paid")->required();
+    pay->add_option("--amount", amount_, "Such as 1.20; -1.20 takes a payment back")->required();
+    pay->add_option("--currency", options_.currency, "Such as EUR")->required();
+    pay->add_option("--reference", options_.reference, "Of the bank, for example; it is entered only once")
+        ->required();
+  }
+
   // What CLI11 does not read itself.
   void take_texts() {
     const auto refuse = [](const char* flag, const std::string& text, const char* what) {
@@ -124,9 +136,11 @@ class CommandLine {
     if (!month_.empty() && !options_.month) refuse("--month", month_, "a month such as 2026-11");
     options_.head = parse_head(head_);
     if (!head_.empty() && !options_.head) refuse("--head", head_, "SEQ:HASH, as verify prints it");
-    const auto amount = base::parse_micros(amount_);
-    if (!amount_.empty() && !amount) refuse("--to", amount_, "an amount such as 1.20");
-    options_.amount = amount.value_or(0);
+    const bool negative = app_.got_subcommand("pay") && amount_.starts_with('-');
+    const auto amount = base::parse_micros(std::string_view(amount_).substr(negative ? 1 : 0));
+    if (!amount_.empty() && !amount)
+      refuse(app_.got_subcommand("pay") ? "--amount" : "--to", amount_, "an amount such as 1.20");
+    options_.amount = amount.value_or(0) * (negative ? -1 : 1);
     base::parse_log_level(log_level_, options_.log_level);
   }
 

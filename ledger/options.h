@@ -23,6 +23,7 @@ enum class LedgerCommand {
   kVerify,
   kCorrect,
   kClose,
+  kPay,
   kExport,
   kAdopt
 };
@@ -42,6 +43,8 @@ struct Options {
   std::int64_t entry = 0;  // to correct; or: to export those after it
   base::Micros amount = 0;
   std::string reason;
+  std::string currency;
+  std::string reference;
 };
 
 // Returns the exit code if there is nothing to run: 0 for --help and --version, 2 for a wrong flag (named on

@@ -199,15 +199,16 @@ base::Result<void> Books::store(Entry& entry, const Head& head) {
 }
 
 base::Result<void> Books::store_rows(const Entry& entry) {
-  if (entry.kind == entry_kind::kDisputed || entry.kind == entry_kind::kClosing) return {};
-  const auto change = change_of(entry);
-  if (!change) return tl::unexpected<base::Error>(change.error());
-  for (const auto& posting : postings_of(change->fact, change->before, change->after)) {
+  const auto postings = postings_of(entry);
+  if (!postings) return tl::unexpected<base::Error>(postings.error());
+  for (const auto& posting : *postings) {
     add_posting_->bind(1, entry.seq).bind(2, posting.account).bind(3, posting.currency);
     if (auto added = execute(add_posting_->bind(4, posting.amount)); !added) return added;
   }
   if (entry.kind != entry_kind::kSegment) return {};
-  for (const auto& hold : holds_of(change->fact)) {
+  const auto fact = fact_from(entry.body);
+  if (!fact) return tl::unexpected<base::Error>(fact.error());
+  for (const auto& hold : holds_of(*fact)) {
     if (auto added =
             execute(add_hold_->bind(1, entry.seq).bind(2, hold.node).bind(3, hold.from).bind(4, hold.to));
         !added)
@@ -277,7 +278,7 @@ base::Result<void> Books::each_entry(const std::function<bool(const Entry&)>& vi
 }
 
 base::Result<void> Books::each_amendment(const std::function<bool(const Entry&)>& visit) {
-  return each("kind IN ('correction', 'closing')", visit);
+  return each("kind IN ('correction', 'closing', 'payment')", visit);
 }
 
 base::Result<std::optional<Entry>> Books::entry(std::int64_t seq) {

@@ -76,7 +76,7 @@ class Books {
   base::Result<std::int64_t> disputed();
   // All entries after the one of this number, in their order, until visit() returns false.
   base::Result<void> each_entry(const std::function<bool(const Entry&)>& visit, std::int64_t after = 0);
-  // The corrections and closings, in their order, until visit() returns false.
+  // The corrections, closings and payments, in their order, until visit() returns false.
   base::Result<void> each_amendment(const std::function<bool(const Entry&)>& visit);
   base::Result<std::optional<Entry>> entry(std::int64_t seq);
   // True if the entry of this head is in the books as it was; also for the head before the first entry.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "books/correction.h"
+#include "books/payment.h"
 
 namespace gpupool::ledger {
 namespace {
@@ -16,6 +17,22 @@ base::Month open_month(std::int64_t moment, const ClosedMonths& closed) {
 }
 
 }  // namespace
+
+bool is_change(const Entry& entry) {
+  return entry.kind != entry_kind::kClosing && entry.kind != entry_kind::kPayment;
+}
+
+base::Result<std::vector<Posting>> postings_of(const Entry& entry) {
+  if (entry.kind == entry_kind::kPayment) {
+    const auto payment = payment_from(entry.body);
+    if (!payment) return tl::unexpected<base::Error>(payment.error());
+    return postings_of(*payment);
+  }
+  if (!is_change(entry)) return std::vector<Posting>();
+  const auto change = change_of(entry);
+  if (!change) return tl::unexpected<base::Error>(change.error());
+  return postings_of(change->fact, change->before, change->after);
+}
 
 base::Result<Change> change_of(const Entry& entry) {
   if (entry.kind == entry_kind::kCorrection) {

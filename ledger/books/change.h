@@ -22,8 +22,12 @@ struct Change {
   std::string reason;         // of the correction
 };
 
-// REQUIRES: the entry is no closing. Of a disputed entry nothing is charged.
+// True if the entry is about what a job has held: no closing and no payment.
+bool is_change(const Entry& entry);
+// REQUIRES: is_change(entry). Of a disputed entry nothing is charged.
 base::Result<Change> change_of(const Entry& entry);
+// What the entry, of any kind, adds to accounts.
+base::Result<std::vector<Posting>> postings_of(const Entry& entry);
 
 // The months that are closed, such as 2026-11, with the entries that closed them.
 using ClosedMonths = std::map<std::string, std::int64_t>;

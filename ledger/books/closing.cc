@@ -21,7 +21,7 @@ base::Result<void> each_change(Books& books, std::int64_t after, ClosedMonths& c
           const auto closing = closing_from(entry.body);
           if (!closing) understood = tl::unexpected<base::Error>(closing.error());
           if (closing) closed.emplace(closing->month, entry.seq);
-        } else {
+        } else if (is_change(entry)) {
           const auto change = change_of(entry);
           if (!change) understood = tl::unexpected<base::Error>(change.error());
           if (change) visit(entry, *change);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "books/entry.h"
 
-#include <algorithm>
+#include <openssl/evp.h>
 
-#include "base/hmac_sha256.h"
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
 #include "base/wide.h"
 
 namespace gpupool::ledger {
@@ -11,12 +14,18 @@ namespace {
 
 constexpr std::int64_t kPercent = 100;
 
-std::string hex(const base::Sha256Digest& digest) {
+// OpenSSL's, because the whole chain is hashed when books are checked.
+std::string sha256_hex(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
+    throw std::runtime_error("OpenSSL has no SHA-256");
   std::string text;
-  for (const auto byte : digest) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 15U];
+  text.reserve(2UL * size);
+  for (unsigned int i = 0; i < size; ++i) {
+    text += kDigits[digest.at(i) >> 4U];
+    text += kDigits[digest.at(i) & 15U];
   }
   return text;
 }
@@ -39,7 +48,7 @@ std::string hash_of(const Entry& entry, std::string_view before) {
   add(entry.remark);
   add(std::to_string(entry.clipped));
   add(std::to_string(entry.entered));
-  return hex(base::sha256(text));
+  return sha256_hex(text);
 }
 
 base::Micros amount_of(const Fact& fact, std::int64_t clipped) {

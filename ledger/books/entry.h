@@ -20,13 +20,14 @@ inline constexpr char kSegment[] = "segment";
 inline constexpr char kDisputed[] = "disputed";
 inline constexpr char kCorrection[] = "correction";  // of what an earlier entry is charged
 inline constexpr char kClosing[] = "closing";        // of a month: what is entered later is of a later one
+inline constexpr char kPayment[] = "payment";        // to an owner of machines
 }  // namespace entry_kind
 
 struct Entry {
   std::int64_t seq = 0;  // from 1, without gaps
   std::string key;       // unique
   std::string kind;
-  std::string body;    // canonical JSON of a Fact, a Correction or a Closing
+  std::string body;    // canonical JSON of a Fact, a Correction, a Closing or a Payment
   std::string remark;  // why it is disputed or clipped; empty: nothing to say
   // Node-seconds that are in an earlier entry too, because the clocks of two operators differ. Not charged.
   std::int64_t clipped = 0;

@@ -8,6 +8,7 @@
 #include "books/change.h"
 #include "books/closing.h"
 #include "books/correction.h"
+#include "books/payment.h"
 
 namespace gpupool::ledger {
 namespace {
@@ -75,6 +76,7 @@ class Check {
       look_at_closing(entry);
       return {};
     }
+    if (entry.kind == entry_kind::kPayment) return look_at_payment(entry);
     const auto change = change_of(entry);
     if (!change) {
       note(entry.seq, "it cannot be read");
@@ -96,6 +98,15 @@ class Check {
       note(entry.seq, "seconds, GPUs and price do not make its cost");
     rows.holds = holds_of(fact);
     return rows;
+  }
+  StoredRows look_at_payment(const Entry& entry) {
+    const auto payment = payment_from(entry.body);
+    if (!payment) {
+      note(entry.seq, "it cannot be read");
+      return {};
+    }
+    if (entry.key != payment->key()) note(entry.seq, "its key is not that of its content");
+    return {postings_of(*payment), {}};
   }
   void look_at_correction(const Entry& entry) {
     const auto correction = correction_from(entry.body);

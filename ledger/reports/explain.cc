@@ -36,7 +36,7 @@ std::string explanation_of(const Entry& entry, const Change& change) {
 base::Result<std::string> explain(Books& books, const std::string& job) {
   std::string text;
   const auto all = books.each_entry([&](const Entry& entry) {
-    if (entry.kind == entry_kind::kClosing) return true;
+    if (!is_change(entry)) return true;
     const auto change = change_of(entry);
     if (change && (job == change->fact.job_uid || job == change->fact.ns + "/" + change->fact.job))
       text += explanation_of(entry, *change);

@@ -11,11 +11,10 @@ namespace {
 using nlohmann::json;
 
 base::Result<json> postings_json(const Entry& entry) {
+  const auto made = postings_of(entry);
+  if (!made) return tl::unexpected<base::Error>(made.error());
   json postings = json::array();
-  if (entry.kind == entry_kind::kClosing) return postings;
-  const auto change = change_of(entry);
-  if (!change) return tl::unexpected<base::Error>(change.error());
-  for (const auto& posting : postings_of(change->fact, change->before, change->after))
+  for (const auto& posting : *made)
     postings.push_back(
         {{"account", posting.account}, {"currency", posting.currency}, {"amount", posting.amount}});
   return postings;

@@ -30,23 +30,40 @@ void add(Statement& statement, const Entry& entry, const Change& change, const C
   if (!concerns(statement.whose, change.fact)) return;
   const bool for_owner = statement.whose.for_owner;
   for (const auto& part : parts_of(entry, change, closed)) {
+    const auto amount =
+        share(change.fact, part.after, for_owner) - share(change.fact, part.before, for_owner);
+    if (for_owner && part.month.begin <= statement.month.begin)
+      statement.owed[change.fact.currency] += amount;
     if (part.month.name != statement.month.name) continue;
-    StatementLine line{entry.seq, change.fact, part.from, part.to, 0, change.corrects, note_of(change, part)};
-    line.amount = share(change.fact, part.after, for_owner) - share(change.fact, part.before, for_owner);
+    StatementLine line{entry.seq,       change.fact,          part.from, part.to, amount,
+                       change.corrects, note_of(change, part)};
     statement.totals[line.fact.currency] += line.amount;
     statement.lines.push_back(std::move(line));
   }
 }
 
+base::Result<void> add_payments(Statement& statement, Books& books) {
+  return each_payment(books, [&](const Entry& entry, const Payment& payment) {
+    const auto& owner = statement.whose.owner;
+    if ((!owner.empty() && payment.owner != owner) || entry.entered >= statement.month.end) return;
+    statement.owed[payment.currency] -= payment.amount;
+    if (entry.entered >= statement.month.begin)
+      statement.payments.push_back({entry.seq, entry.entered, payment});
+  });
+}
+
 }  // namespace
 
 base::Result<Statement> make_statement(Books& books, const base::Month& month, const Whose& whose) {
-  Statement statement{month, whose, {}, {}, 0};
+  Statement statement{month, whose, {}, {}};
   ClosedMonths closed;
   const auto all = each_change(books, 0, closed, [&](const Entry& entry, const Change& change) {
     add(statement, entry, change, closed);
   });
   if (!all) return tl::unexpected<base::Error>(all.error());
+  if (whose.for_owner) {
+    if (auto paid = add_payments(statement, books); !paid) return tl::unexpected<base::Error>(paid.error());
+  }
   if (const auto found = closed.find(month.name); found != closed.end()) statement.closing = found->second;
   std::ranges::stable_sort(statement.lines, {}, &StatementLine::from);
   return statement;

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "books/books.h"
 #include "books/fact.h"
+#include "books/payment.h"
 
 namespace gpupool::ledger {
 
@@ -32,12 +33,22 @@ struct StatementLine {
   std::string note;           // why it is in this month; empty: nothing to say
 };
 
+// What an owner was paid in a month.
+struct StatementPayment {
+  std::int64_t seq = 0;
+  std::int64_t entered = 0;  // Unix seconds
+  Payment payment;
+};
+
 struct Statement {
   base::Month month;
   Whose whose;
   std::vector<StatementLine> lines;
   std::map<std::string, base::Micros> totals;  // by currency
   std::int64_t closing = 0;                    // the entry that closed the month; 0: it is open
+  // Of payouts only.
+  std::vector<StatementPayment> payments = {};
+  std::map<std::string, base::Micros> owed = {};  // at the end of the month, of all months, by currency
 };
 
 // An entry that runs beyond its month is split; its parts add up to its amount. Disputed entries are not in

@@ -19,6 +19,40 @@ std::string title(const Statement& statement) {
   return whose.ns.empty() ? "Bill of all namespaces" : "Bill of namespace " + whose.ns;
 }
 
+// What was paid in the month, and what is owed at its end; empty for a bill.
+std::string payments_text(const Statement& statement) {
+  if (!statement.whose.for_owner) return {};
+  const auto row = [](const std::string& what, base::Micros amount, const std::string& currency) {
+    return padded(what, 54) + right(base::micros_text(amount) + " " + currency, 20) + "\n";
+  };
+  std::string text = "\n";
+  for (const auto& [seq, entered, payment] : statement.payments)
+    text +=
+        row("Paid to " + payment.owner + " on " + time_text(entered).substr(0, 10) + ", " + payment.reference,
+            payment.amount, payment.currency);
+  for (const auto& [currency, owed] : statement.owed)
+    text += row("Owed at the end of " + statement.month.name, owed, currency);
+  return text;
+}
+
+json payments_json(const Statement& statement) {
+  json payments = json::array();
+  for (const auto& [seq, entered, payment] : statement.payments)
+    payments.push_back({{"entry", seq},
+                        {"owner", payment.owner},
+                        {"entered", time_text(entered)},
+                        {"amount", base::micros_text(payment.amount)},
+                        {"currency", payment.currency},
+                        {"reference", payment.reference}});
+  return payments;
+}
+
+json amounts_json(const std::map<std::string, base::Micros>& amounts) {
+  json found = json::object();
+  for (const auto& [currency, amount] : amounts) found[currency] = base::micros_text(amount);
+  return found;
+}
+
 }  // namespace
 
 std::string as_text(const Statement& statement) {
@@ -44,7 +78,7 @@ std::string as_text(const Statement& statement) {
   for (const auto& [currency, total] : statement.totals)
     text += padded("Total", 40) + right("", 14) + right(base::micros_text(total) + " " + currency, 20) + "\n";
   if (jobs.empty()) text += "nothing\n";
-  return text;
+  return text + payments_text(statement);
 }
 
 std::string as_csv(const Statement& statement) {
@@ -120,15 +154,17 @@ std::string as_json(const Statement& statement) {
                      {"currency", fact.currency},
                      {"note", line.note}});
   }
-  json totals = json::object();
-  for (const auto& [currency, total] : statement.totals) totals[currency] = base::micros_text(total);
-  const json all = {{"month", statement.month.name},
-                    {"closed", statement.closing > 0},
-                    {"kind", statement.whose.for_owner ? "payout" : "bill"},
-                    {"namespace", statement.whose.ns},
-                    {"owner", statement.whose.owner},
-                    {"lines", std::move(lines)},
-                    {"totals", std::move(totals)}};
+  json all = {{"month", statement.month.name},
+              {"closed", statement.closing > 0},
+              {"kind", statement.whose.for_owner ? "payout" : "bill"},
+              {"namespace", statement.whose.ns},
+              {"owner", statement.whose.owner},
+              {"lines", std::move(lines)},
+              {"totals", amounts_json(statement.totals)}};
+  if (statement.whose.for_owner) {
+    all["payments"] = payments_json(statement);
+    all["owed"] = amounts_json(statement.owed);
+  }
   return all.dump(2) + "\n";
 }
 
