@@ -13,7 +13,7 @@ using runtime::Change;
 using runtime::Priority;
 
 GpuPoolController::GpuPoolController(const Setup& setup, PoolQueue& pool_queue,
-                                     TurnForecaster::History history)
+                                     planning::RunTimes::Source history)
     : caches_(setup.caches),
       reconciler_(setup.client, pool_queue, setup.clock, setup.metrics, std::move(history),
                   [&caches = setup.caches] { return caches.jobs.store().list(); }),

@@ -15,7 +15,7 @@ class GpuPoolController {
   // history: for estimates in pools with spec.queue.
   GpuPoolController(
       const Setup& setup, PoolQueue& pool_queue,
-      TurnForecaster::History history = [] { return planning::RunTimes::ByKind(); });
+      planning::RunTimes::Source history = [] { return planning::RunTimes::ByKind(); });
 
   runtime::WorkQueue& queue() { return controller_.queue(); }
 

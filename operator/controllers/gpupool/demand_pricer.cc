@@ -9,7 +9,7 @@
 
 namespace gpupool::controllers {
 
-DemandPricer::DemandPricer(base::Clock& clock, Jobs jobs, History history)
+DemandPricer::DemandPricer(base::Clock& clock, Jobs jobs, planning::RunTimes::Source history)
     : clock_(clock), jobs_(std::move(jobs)), history_(std::move(history)) {}
 
 base::Boxed<api::PoolPriceNow> DemandPricer::price(const api::GpuPool& pool,

@@ -19,11 +19,9 @@ class DemandPricer {
  public:
   // All jobs. Thread-safe.
   using Jobs = std::function<std::vector<std::shared_ptr<const api::GpuJob>>()>;
-  // How long ended jobs have run. Thread-safe.
-  using History = std::function<planning::RunTimes::ByKind()>;
 
   // clock: outlives this.
-  DemandPricer(base::Clock& clock, Jobs jobs, History history);
+  DemandPricer(base::Clock& clock, Jobs jobs, planning::RunTimes::Source history);
 
   // Returns status.price. counts: the status of now.
   base::Boxed<api::PoolPriceNow> price(const api::GpuPool& pool, const api::GpuPoolStatus& counts) const;
@@ -31,7 +29,7 @@ class DemandPricer {
  private:
   base::Clock& clock_;
   Jobs jobs_;
-  History history_;
+  planning::RunTimes::Source history_;
 };
 
 }  // namespace gpupool::controllers

@@ -45,7 +45,7 @@ std::optional<base::Duration> until_prices_change(const api::GpuPool& pool, cons
 }  // namespace
 
 GpuPoolReconciler::GpuPoolReconciler(kube::Client& client, PoolQueue& queue, base::Clock& clock,
-                                     base::Metrics& metrics, TurnForecaster::History history,
+                                     base::Metrics& metrics, planning::RunTimes::Source history,
                                      DemandPricer::Jobs jobs)
     : client_(client),
       queue_(queue),

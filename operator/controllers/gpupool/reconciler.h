@@ -18,7 +18,7 @@ class GpuPoolReconciler final : public runtime::Reconciler {
   // history: for estimates in pools with spec.queue or spec.price.demand. jobs: for the latter.
   GpuPoolReconciler(
       kube::Client& client, PoolQueue& queue, base::Clock& clock, base::Metrics& metrics,
-      TurnForecaster::History history = [] { return planning::RunTimes::ByKind(); },
+      planning::RunTimes::Source history = [] { return planning::RunTimes::ByKind(); },
       DemandPricer::Jobs jobs = [] { return std::vector<std::shared_ptr<const api::GpuJob>>(); });
   base::Result<runtime::Requeue> reconcile(const api::ObjectKey& key, const base::Log& log,
                                            std::stop_token stop) override;

@@ -12,7 +12,7 @@ constexpr auto kLongest = std::chrono::milliseconds(50);
 
 }  // namespace
 
-TurnForecaster::TurnForecaster(PoolQueue& queue, base::Clock& clock, History history)
+TurnForecaster::TurnForecaster(PoolQueue& queue, base::Clock& clock, planning::RunTimes::Source history)
     : queue_(queue), clock_(clock), history_(std::move(history)), pace_(kInterval, clock) {}
 
 std::optional<base::Duration> TurnForecaster::update(const std::string& pool) {

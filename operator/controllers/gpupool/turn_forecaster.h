@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -17,11 +16,8 @@ namespace gpupool::controllers {
 // thread-safe: one reconcile thread.
 class TurnForecaster {
  public:
-  // How long ended jobs have run. Thread-safe.
-  using History = std::function<planning::RunTimes::ByKind()>;
-
   // queue, clock: outlive this.
-  TurnForecaster(PoolQueue& queue, base::Clock& clock, History history);
+  TurnForecaster(PoolQueue& queue, base::Clock& clock, planning::RunTimes::Source history);
 
   // Returns when to call this again although nothing changes; nothing: no need.
   std::optional<base::Duration> update(const std::string& pool);
@@ -29,7 +25,7 @@ class TurnForecaster {
  private:
   PoolQueue& queue_;
   base::Clock& clock_;
-  History history_;
+  planning::RunTimes::Source history_;
   base::Pace pace_;  // by pool
 };
 

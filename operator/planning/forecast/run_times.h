@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -21,6 +22,8 @@ class RunTimes {
   // In rising order.
   using Durations = std::vector<base::Duration>;
   using ByKind = std::unordered_map<Kind, Durations>;
+  // Asks for those of now. Thread-safe.
+  using Source = std::function<ByKind()>;
 
   static Kind kind_of(const api::GpuJob& job);
 
