@@ -16,7 +16,9 @@ def job_rows(count: int) -> list[list[Any]]:
 
 
 def pool() -> dict[str, Any]:
-    return {"metadata": {"name": "gpus"}, "spec": {}, "status": {
+    return {"metadata": {"name": "gpus"},
+            "spec": {"price": {"currency": "EUR", "perGpuHour": "1.20", "demand": {"floor": "1", "ceiling": "2"}}},
+            "status": {"price": {"perGpuHour": "1.080000"},
         "nodes": {"total": 3, "ready": 2, "leased": 1}, "gpus": {"total": 24, "available": 8, "models": [{"model": "H100", "count": 24}]},
         "slices": {"total": 40, "free": 4}, "jobs": {"queued": 2, "running": 1},
         "queue": {"asOf": CREATED, "tenants": [{"name": "nlp", "queued": 2, "held": "1500m", "averageHeld": "2", "usage": "7200000"}]},

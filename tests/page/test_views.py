@@ -8,7 +8,8 @@ from tests.page.page_case import PageCase
 from tests.page.played_objects import everything
 from tests.page.stub_server import PAGE, TYPES
 
-VIEWS = {"pools": ["gpus", "8 of 24"], "pools/gpus": ["2 of 3 ready", "Queue", "nlp"], "nodes": ["NVIDIA-H100", "lab/resnet-0", "93 % busy", "61 °C"],
+VIEWS = {"pools": ["gpus", "8 of 24"], "pools/gpus": ["2 of 3 ready", "1.08 EUR per GPU-hour, follows demand", "Queue", "nlp"],
+         "nodes": ["NVIDIA-H100", "lab/resnet-0", "93 % busy", "61 °C"],
          "jobs": ["lab/job-0", "▶ Running", "8 jobs"], "jobs/lab/resnet": ["WorkersRunning", "Timeline", "loss, last", "step 199", "4 running",
                                              "7.00 EUR, 4.80 EUR an hour"],
          "sweeps": ["lab/tune", "4/10"], "sweeps/lab/tune": ["4 of 10 trials", "lr=0.1"], "usage": ["nlp", "2.00"]}
@@ -28,6 +29,18 @@ class ViewsTest(PageCase):
                     page.wait_text(text)
                 self.assert_no_complaints(page)
                 page.close()
+
+    def test_the_price_of_a_pool_is_that_of_now(self):
+        page = self.open("pools")[1]
+        schedule = [{"from": "2026-01-02T00:00:00Z", "perGpuHour": "3"}, {"from": "2026-01-01T00:00:00Z", "perGpuHour": "2.50",
+                     "models": [{"model": "H100", "perGpuHour": "4"}]}]
+        pools = [{}, {"price": {"currency": "EUR", "perGpuHour": "1.20", "schedule": schedule,
+                                "models": [{"model": "H100", "perGpuHour": "3.10"}]}}]
+        days = ["2025-12-31", "2026-01-01", "2026-01-03"]
+        told = page.run("import('./format.js').then(({poolPrice}) => JSON.stringify(" + json.dumps(pools) + ".flatMap((spec) => "
+                             + json.dumps(days) + ".map((day) => poolPrice({spec}, Date.parse(day + 'T12:00:00Z')) ?? null))))")
+        self.assertEqual([None, None, None, "1.2 EUR per GPU-hour, H100 3.1", "2.5 EUR per GPU-hour, H100 4",
+                          "3 EUR per GPU-hour, H100 3.1"], json.loads(told))
 
     def test_a_curve_is_drawn(self):
         _, page = self.open("jobs/lab/resnet")

@@ -60,6 +60,18 @@ export function cost({ bill, lease }, now = Date.now()) {
   return `${total.toFixed(2)} ${currency}${rate > 0 ? `, ${rate.toFixed(2)} ${currency} an hour` : ""}`;
 }
 
+// What GPUs of a pool cost now: "1.2 EUR per GPU-hour, H100 3.1"; undefined without a price.
+export function poolPrice({ spec, status }, now = Date.now()) {
+  const price = spec?.price;
+  if (!price) return undefined;
+  const begun = (price.schedule || []).filter((change) => Date.parse(change.from) <= now)
+    .sort((a, b) => Date.parse(a.from) - Date.parse(b.from)).pop();
+  const amount = (price.demand && status?.price?.perGpuHour) || (begun || price).perGpuHour;
+  const models = begun?.models?.length ? begun.models : price.models || [];
+  return `${Number(amount)} ${price.currency} per GPU-hour${models.map((m) => `, ${m.model} ${Number(m.perGpuHour)}`).join("")}`
+    + (price.demand ? ", follows demand" : "");
+}
+
 // A Kubernetes quantity such as "1500m" as a number; NaN if it is none.
 export function quantity(text) {
   const found = /^([0-9.]+)(m?)$/.exec(text || "");

@@ -3,7 +3,7 @@
 
 import { html } from "../vendor/htm-preact.module.js";
 import { Conditions, Phase, Trouble, jobLink } from "../ui.js";
-import { age, plural, quantity } from "../format.js";
+import { age, plural, poolPrice, quantity } from "../format.js";
 import { objectRows } from "./job_rows.js";
 
 export const poolTopics = (route, session, ns) => ({
@@ -79,11 +79,13 @@ export function Pool({ route, topics }) {
   const pool = topic?.objects.get(route.name);
   if (!pool) return html`<h1>Pool ${route.name}</h1>${Trouble({ topic, what: "pools" }) || html`<p>There is no pool of this name.</p>`}`;
   const status = pool.status || {};
+  const price = poolPrice(pool);
   return html`<h1>Pool ${route.name}</h1>
     <dl class="facts"><div><dt>Nodes</dt><dd>${status.nodes?.ready ?? 0} of ${status.nodes?.total ?? 0} ready, ${status.nodes?.leased ?? 0} leased</dd></div>
       <div><dt>GPUs</dt><dd>${status.gpus?.available ?? 0} of ${status.gpus?.total ?? 0} free</dd></div>
       ${status.slices?.total > 0 && html`<div><dt>Slices</dt><dd>${status.slices.free} of ${status.slices.total} free</dd></div>`}
       <div><dt>Models</dt><dd>${(status.gpus?.models || []).map((m) => `${m.count} ${m.model}${m.memory ? ` (${m.memory})` : ""}`).join(", ") || "–"}</dd></div>
+      ${price && html`<div><dt>Price</dt><dd>${price}</dd></div>`}
       <div><dt>Jobs</dt><dd>${status.jobs?.running ?? 0} running, ${status.jobs?.queued ?? 0} waiting</dd></div></dl>
     ${status.draining?.length > 0 && html`<p class="note">Draining: ${status.draining.map((d) => `${d.node}${d.waitsFor ? ` (waits for ${d.waitsFor})` : ""}${d.problem ? `: ${d.problem}` : ""}`).join("; ")}</p>`}
     <${Running} topic=${topics.get("jobs")} pool=${route.name} />
