@@ -37,8 +37,14 @@ TEST(Payment, IsOnThePayoutOfItsMonthAndIsOwedNoMore) {
   const auto payout = make_statement(*books, paid_in, kAlice);
   ASSERT_THAT(payout->payments, SizeIs(1));
   EXPECT_EQ(payout->payments[0].payment.amount, 50'000);
-  const bool later = paid_in.begin >= kNovember;
-  EXPECT_EQ(payout->owed.at("EUR"), later ? 40'000 : -50'000);
+  ASSERT_LT(paid_in.end, kNovember) << "paid in advance";
+  EXPECT_EQ(payout->owed.at("EUR"), -50'000);
+  const auto before = make_statement(*books, base::month_of(paid_in.begin - 1), kAlice);
+  EXPECT_THAT(before->payments, IsEmpty());
+  EXPECT_THAT(before->owed, IsEmpty());
+  const auto november = make_statement(*books, base::month_of(kNovember), kAlice);
+  EXPECT_THAT(november->payments, IsEmpty());
+  EXPECT_EQ(november->owed.at("EUR"), 40'000);
   EXPECT_THAT(as_text(*payout), HasSubstr("Paid to alice on "));
   EXPECT_THAT(as_text(*payout), HasSubstr(", SEPA 17"));
   EXPECT_THAT(as_json(*payout), HasSubstr(R"("reference": "SEPA 17")"));
