@@ -49,11 +49,30 @@ class LedgerTest(LedgerCase):
         total = sum(Decimal(bill["cost"]) for bill in bills.values())
         self.assertEqual(total, Decimal(self.ledger.statement("bill", "-n", self.namespace)["totals"]["EUR"]))
         self.assertIn(f"{total} EUR", self.ledger.run("bill", "-n", self.namespace).stdout)
-        paid = Decimal(self.ledger.statement("payout", "--owner", "alice")["totals"]["EUR"])
+        payout = self.ledger.statement("payout", "--owner", "alice")
+        paid = Decimal(payout["totals"]["EUR"])
+        self.assertEqual((payout["totals"], []), (payout["owed"], payout["payments"]))
         self.assertTrue(total * Decimal("0.9") <= paid < total * Decimal("0.9") + Decimal("0.0001"), (total, paid))
+        self.check_payment(paid)
         explained = self.ledger.run("explain", f"{self.namespace}/job-0").stdout
         self.assertIn("1 node x 1 GPU x 1.200000 EUR per GPU-hour", explained)
         self.check_books()
+
+    def check_payment(self, paid):
+        """Once, and taken back, and at last right."""
+        def pay(amount, reference):
+            return self.ledger.run("pay", "--owner", "alice", "--currency", "EUR", "--amount", str(amount), "--reference", reference)
+
+        self.assertEqual(0, pay(paid, "SEPA 1").returncode)
+        again = pay(paid, "SEPA 1")
+        self.assertEqual(1, again.returncode)
+        self.assertIn('the payment with the reference "SEPA 1" is entry', again.stderr)
+        self.assertEqual(0, pay(-paid, "SEPA 1 came back").returncode)
+        self.assertEqual(0, pay(paid, "SEPA 2").returncode)
+        payout = self.ledger.statement("payout", "--owner", "alice")
+        self.assertEqual((["SEPA 1", "SEPA 1 came back", "SEPA 2"], {"EUR": "0.000000"}),
+                         ([payment["reference"] for payment in payout["payments"]], payout["owed"]))
+        self.assertEqual(2, pay("1,20", "SEPA 3").returncode)
 
     def check_books(self):
         """They are right, and a forged row is named."""
