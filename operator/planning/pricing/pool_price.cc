@@ -52,6 +52,8 @@ std::string check_demand(const api::PoolPrice& price) {
   if (auto problem = check_amount("demand.floor", demand.floor); !problem.empty()) return problem;
   if (auto problem = check_amount("demand.ceiling", demand.ceiling); !problem.empty()) return problem;
   if (auto problem = check_amount("demand.cost", demand.cost); !problem.empty()) return problem;
+  if (base::parse_micros(demand.floor) == 0)
+    return "demand.floor: must be more than 0, because the price changes by a percentage of itself";
   const auto first = base::parse_micros(price.per_gpu_hour).value_or(0);
   if (first < base::parse_micros(demand.floor) || first > base::parse_micros(demand.ceiling))
     return "demand: perGpuHour, the first price, must be from floor to ceiling";

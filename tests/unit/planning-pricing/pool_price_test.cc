@@ -73,7 +73,7 @@ TEST(PoolPrice, ThatFollowsDemandIsTheOneDecidedLastWithinTheBoundsOfNow) {
   EXPECT_EQ(price_of(object, "", at(0)), 1'080'000);
   object.spec.price->demand->floor = "2";
   EXPECT_EQ(price_of(object, "", at(0)), 2'000'000);
-  object.spec.price->demand->floor = "0";
+  object.spec.price->demand->floor = "0.10";
   object.spec.price->demand->ceiling = "1";
   EXPECT_EQ(price_of(object, "", at(0)), 1'000'000);
   object.spec.price->demand.reset();
@@ -90,6 +90,7 @@ TEST(PoolPrice, SaysWhatIsWrongWithDemand) {
   EXPECT_THAT(wrong([](auto& p, auto&) { p.models = {{"H100", "2"}}; }), StartsWith("demand: a price that"));
   EXPECT_THAT(wrong([](auto& p, auto&) { p.schedule = {{at(1), "2", {}}}; }), StartsWith("demand: a price"));
   EXPECT_THAT(wrong([](auto&, auto& d) { d.floor = "-1"; }), StartsWith("demand.floor"));
+  EXPECT_THAT(wrong([](auto&, auto& d) { d.floor = "0.00"; }), StartsWith("demand.floor: must be more"));
   EXPECT_THAT(wrong([](auto&, auto& d) { d.ceiling = ""; }), StartsWith("demand.ceiling"));
   EXPECT_THAT(wrong([](auto&, auto& d) { d.cost = "x"; }), StartsWith("demand.cost"));
   EXPECT_THAT(wrong([](auto&, auto& d) { d.floor = "1.21"; }), StartsWith("demand: perGpuHour"));
