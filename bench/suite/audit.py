@@ -5,7 +5,7 @@ import collections
 import datetime
 import json
 import time
-from typing import Any, Iterator
+from typing import Any, Iterable, Iterator
 
 from tests.kit.api import Object
 
@@ -35,14 +35,15 @@ class Audit:
         """What was asked so far does not count."""
         self._wait_settled()
 
-    def counts(self, user_agent: str) -> tuple[Counts, Counts, Counts, collections.Counter]:
-        """Since begin(): (writes, reads, conflicts, seconds that the server took), each Counter by verb and resource.
+    def counts(self, user_agent: str, entries: Iterable[Object] | None = None) -> tuple[Counts, Counts, Counts, collections.Counter]:
+        """Of these entries, or since begin(): (writes, reads, conflicts, seconds that the server took), each Counter by verb and
+        resource.
 
         Watches are left out.
         """
         writes, reads, conflicts = Counts(), Counts(), Counts()
         seconds: Any = collections.Counter()  # not counts, but added up like them
-        for entry in self.entries():
+        for entry in self.entries() if entries is None else entries:
             if not entry.get("userAgent", "").startswith(user_agent) or entry["verb"] == "watch":
                 continue
             name = name_of(entry)

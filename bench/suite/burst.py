@@ -24,9 +24,9 @@ def _seconds(output: Object, name: str) -> Any:
     return next(entry["value"] for entry in output["results"] if entry["name"] == name)
 
 
-def _count(results: Results, benchmark: str, plane: Plane, agent: str, jobs: int) -> None:
-    """Requests for each job, told apart by what they are for."""
-    writes, reads, conflicts, seconds = plane.audit.counts(agent)
+def count_requests(results: Results, benchmark: str, plane: Plane, agent: str, jobs: int, entries: Any = None) -> None:
+    """Requests for each job, told apart by what they are for. entries: of the audit log; None: those since begin()."""
+    writes, reads, conflicts, seconds = plane.audit.counts(agent, entries)
     events = sum(writes.pop(name, 0) for name in EVENTS)
     pool = sum(writes.pop(name, 0) for name in ("patch gpupools", "update gpupools/status"))
     results.add(benchmark, "API writes a job", sum(writes.values()) / jobs, "writes")
@@ -62,14 +62,14 @@ def bursts(results: Results, plane: Plane, jobs: int, nodes: int, runs: int) -> 
             with plane.floor() as bare:
                 plane.audit.begin()
                 floor = submit(plane, [bare, player], POOL, jobs)
-                _count(results, benchmark + ", floor", plane, "bench-floor", jobs)
+                count_requests(results, benchmark + ", floor", plane, "bench-floor", jobs)
             with plane.operator() as operator:
                 plane.audit.begin()
                 cpu = operator.cpu_seconds()
                 ours = submit(plane, [operator, player], POOL, jobs)
                 results.add(benchmark, "operator CPU a job", (operator.cpu_seconds() - cpu) / jobs * 1e3, "ms")
                 results.add(benchmark, "operator memory at most", operator.memory_mib("VmHWM"), "MiB")
-                _count(results, benchmark, plane, operator.agent, jobs)
+                count_requests(results, benchmark, plane, operator.agent, jobs)
             for subject, output in (("operator", ours), ("floor", floor)):
                 for entry in output["results"]:
                     if " to " in entry["name"] or "cores" in entry["name"]:
@@ -150,7 +150,7 @@ def teardown(results: Results, plane: Plane, jobs: int, nodes: int, runs: int) -
                 with subject() as service:
                     plane.audit.begin()
                     output = submit(plane, [service, player], POOL, jobs, "--end", "delete")
-                    _count(results, f"teardown of {jobs} jobs: {name}", plane, service.agent, jobs)
+                    count_requests(results, f"teardown of {jobs} jobs: {name}", plane, service.agent, jobs)
                 spans[name] = _seconds(output, "all nodes free")
                 results.take(f"teardown of {jobs} jobs: {name}", output)
             results.add(f"teardown of {jobs} jobs: operator", "all nodes free: operator / floor",

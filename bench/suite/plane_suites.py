@@ -5,7 +5,7 @@ import sys
 from typing import Any
 from argparse import Namespace
 
-from bench.suite import burst, latency, replay, scale, sweep
+from bench.suite import billing, burst, latency, replay, scale, sweep
 from bench.suite.plane import Plane
 from bench.suite.results import Results
 
@@ -46,6 +46,10 @@ def _sweep(results: Results, plane: Plane, options: Namespace) -> None:
     sweep.measure(results, plane, *((20, 20, 1) if options.smoke else (1000, 1000, options.runs)))
 
 
+def _billing(results: Results, plane: Plane, options: Namespace) -> None:
+    billing.measure(results, plane, *((20, 20, 1) if options.smoke else (1000, 1000, options.runs)))
+
+
 def _sizes(most: int) -> list[int]:
     return [most // 80 * 10, most // 40 * 10, most // 20 * 10, most // 10 * 10]
 
@@ -68,7 +72,7 @@ def _replay(results: Results, plane: Plane, options: Namespace) -> None:
 
 # In this order: the first ones are on few nodes.
 SUITES = {"replay": _replay, "latency": _latency, "teardown": _teardown, "burst": _bursts, "plain": _plain, "busy": _busy,
-          "sweep": _sweep, "steady": _steady, "scale": _scale, "sharing": _sharing}
+          "sweep": _sweep, "billing": _billing, "steady": _steady, "scale": _scale, "sharing": _sharing}
 LEAVING = {"scale", "sharing"}
 
 
