@@ -204,5 +204,35 @@ TEST(Explain, ShowsTheArithmetic) {
   EXPECT_FALSE(explain(*books, "team-a/none"));
 }
 
+// docs/billing.md, "An example month".
+TEST(Statement, TheExampleMonthIsAsDocumented) {
+  constexpr std::int64_t kHourLong = 3600;
+  const auto fact = [](const std::string& job, std::int64_t number, std::vector<std::string> nodes,
+                       std::int64_t gpus, base::Micros price, std::int64_t from, std::int64_t to) {
+    auto made = make_fact(job, number, std::move(nodes), from, to);
+    made.owner = price == 3'100'000 ? "alice" : "";
+    made.per_gpu_hour = price;
+    made.gpus = gpus;
+    made.cost = *cost_until(made, made.to);
+    return made;
+  };
+  const auto at = [](std::int64_t day, std::int64_t hour) { return (day - 1) * kDay + hour * kHourLong; };
+  auto notebook = fact("notebook", 1, {"gpu-1"}, 0, 3'100'000, at(10, 0), at(11, 16));
+  notebook.slices = 1;
+  notebook.split = 10;
+  notebook.cost = *cost_until(notebook, notebook.to);
+  BooksInFolder books;
+  books.enter({fact("train", 1, {"gpu-1", "gpu-2"}, 8, 3'100'000, at(3, 9), at(3, 21) + kHourLong / 2),
+               notebook, fact("eval", 1, {"gpu-3"}, 4, 1'200'000, at(30, 22), at(31, 2)),
+               fact("probe", 1, {"gpu-3"}, 4, 1'200'000, at(20, 13), at(20, 14)),
+               fact("probe", 2, {"gpu-3"}, 4, 1'200'000, at(20, 15), at(20, 15) + kHourLong / 2)});
+  const auto november = base::month_of(kNovember);
+  EXPECT_EQ(make_statement(*books, november, {"team-a", "", false})->totals.at("EUR"), 649'200'000);
+  EXPECT_EQ(make_statement(*books, november, {"", "alice", true})->totals.at("EUR"), 569'160'000);
+  EXPECT_EQ(make_statement(*books, base::month_of(november.end), {})->totals.at("EUR"), 9'600'000);
+  EXPECT_EQ(books.entries().size(), 5);
+  EXPECT_THAT(books.entries(), testing::Each(testing::Field(&Entry::kind, entry_kind::kSegment)));
+}
+
 }  // namespace
 }  // namespace gpupool::ledger
