@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <queue>
 
+#include "digest/sha256.h"
 #include "files/file_error.h"
 #include "files/relative_path.h"
-#include "files/sha256.h"
 
 namespace gpupool::carry {
 namespace {
@@ -46,7 +46,7 @@ class SortedLines {
 
   std::string last_;
   std::int64_t files_ = 0;
-  Sha256 hash_;
+  digest::Sha256 hash_;
 };
 
 // The lines of one sorted part of a file.

@@ -14,10 +14,10 @@
 #include "archive/archive_reader.h"
 #include "archive/entry_names.h"
 #include "archive/tree_digest.h"
+#include "digest/sha256.h"
 #include "files/file_error.h"
 #include "files/new_tree.h"
 #include "files/relative_path.h"
-#include "files/sha256.h"
 
 namespace gpupool::carry {
 namespace {
@@ -158,7 +158,7 @@ class Unpacking {
   TreeDigest& digest_;
   std::stop_token stop_;
   ArchiveEntry entry_;
-  Sha256 hash_;
+  digest::Sha256 hash_;
   bool from_reader_ = false;
 };
 

@@ -13,12 +13,12 @@
 #include <cstdio>
 #include <utility>
 
+#include "digest/sha256.h"
 #include "files/directories.h"
 #include "files/file_error.h"
 #include "files/link_target.h"
 #include "files/relative_path.h"
 #include "files/remove_tree.h"
-#include "files/sha256.h"
 
 namespace gpupool::carry {
 namespace {
@@ -55,7 +55,7 @@ Outcome<NewTree> NewTree::begin(int root, std::string_view path, SizeBudget& bud
   auto above = make_directories(root, *parts);
   if (!above) return tl::unexpected(above.error());
   state->above = std::move(*above);
-  state->part = "." + sha256_hex(state->name + "/tree").substr(0, 32);
+  state->part = "." + digest::sha256_hex(state->name + "/tree").substr(0, 32);
   state->part += kPartSuffix;
   const int at = state->above.get();
   if (auto removed = remove_tree(at, state->part); !removed) return tl::unexpected(removed.error());

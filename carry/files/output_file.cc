@@ -38,7 +38,7 @@ Outcome<OutputFile> OutputFile::open(int root, std::string_view path, std::strin
   auto directory = make_directories(root, *parts);
   if (!directory) return tl::unexpected(directory.error());
   // The name is as long whatever the file is called. A slash keeps name and version apart.
-  std::string part = "." + sha256_hex(name + "/" + std::string(version)).substr(0, 32);
+  std::string part = "." + digest::sha256_hex(name + "/" + std::string(version)).substr(0, 32);
   part += kPartSuffix;
   const int fresh = version.empty() ? O_TRUNC : 0;
   base::UniqueFd fd(
@@ -86,7 +86,7 @@ Outcome<void> OutputFile::restart() {
     return file_failure("cannot empty " + name_, errno);
   budget_->give_back(size_);
   size_ = 0;
-  hash_ = Sha256();
+  hash_ = digest::Sha256();
   return {};
 }
 

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "base/unique_fd.h"
+#include "digest/sha256.h"
 #include "failure/failure.h"
 #include "files/directories.h"
-#include "files/sha256.h"
 #include "files/size_budget.h"
 
 namespace gpupool::carry {
@@ -52,7 +52,7 @@ class OutputFile {
   bool lasting_;
   SizeBudget* budget_;
   std::int64_t size_ = 0;
-  Sha256 hash_;
+  digest::Sha256 hash_;
 };
 
 }  // namespace gpupool::carry

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "base/backoff.h"
+#include "digest/sha256.h"
 #include "files/directories.h"
 #include "files/new_tree.h"
 #include "files/relative_path.h"
 #include "files/remove_tree.h"
-#include "files/sha256.h"
 #include "git/checkout.h"
 #include "git/fetch_answer.h"
 #include "git/git_advertisement.h"
@@ -48,7 +48,7 @@ class Scratch {
   static Outcome<Scratch> begin(const std::string& above, const std::string& path) {
     auto directory = open_directory(above);
     if (!directory) return tl::unexpected(directory.error());
-    std::string name = ".git-" + sha256_hex(path).substr(0, 32) + std::string(kPartSuffix);
+    std::string name = ".git-" + digest::sha256_hex(path).substr(0, 32) + std::string(kPartSuffix);
     if (auto removed = remove_tree(directory->get(), name); !removed) return tl::unexpected(removed.error());
     auto made = make_directories(directory->get(), {name});
     if (!made) return tl::unexpected(made.error());

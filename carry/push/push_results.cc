@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "digest/sha256.h"
 #include "files/directories.h"
-#include "files/sha256.h"
 
 namespace gpupool::carry {
 namespace {
@@ -123,7 +123,7 @@ Outcome<void> ResultPush::finish_once(api::TransferredItem& item, base::SteadyTi
   if (auto gone = remove_gone(*found, deadline, stop); !gone) return gone;
   const auto text = manifest(*found);
   if (auto written = target_->put_text(text, kManifest, deadline, stop); !written) return written;
-  item.digest = "sha256:" + sha256_hex(text);
+  item.digest = "sha256:" + digest::sha256_hex(text);
   return {};
 }
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "digest/sha256.h"
 #include "files/directories.h"
 #include "files/file_error.h"
 #include "files/relative_path.h"
-#include "files/sha256.h"
 
 namespace gpupool::carry::s3 {
 
@@ -30,7 +30,7 @@ Outcome<std::optional<std::string>> complete_file(int root, const std::string& p
   struct stat status{};
   if (!fd.valid() || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size != size)
     return std::optional<std::string>();
-  Sha256 hash;
+  digest::Sha256 hash;
   std::vector<char> buffer(1U << 18U);
   while (true) {
     if (stop.stop_requested()) return failed(FailureKind::kStopped, "stopped");

@@ -102,7 +102,7 @@ Outcome<std::string> PrefixFetch::fetch(HttpConnection& connection, const Listed
 }
 
 FetchedObjects PrefixFetch::result() const {
-  Sha256 all;
+  digest::Sha256 all;
   for (std::size_t i = 0; i < listing_.size(); ++i) {
     all.add(listing_.at(i).name);
     all.add({"\0", 1});
@@ -114,7 +114,8 @@ FetchedObjects PrefixFetch::result() const {
 
 std::string kept_name(const api::S3Location& location) {
   return "s3-listing-" +
-         sha256_hex(location.endpoint + "\n" + location.bucket + "\n" + location.prefix).substr(0, 32);
+         digest::sha256_hex(location.endpoint + "\n" + location.bucket + "\n" + location.prefix)
+             .substr(0, 32);
 }
 
 }  // namespace

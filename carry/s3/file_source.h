@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "files/sha256.h"
+#include "digest/sha256.h"
 #include "transfer/http_message.h"
 
 namespace gpupool::carry::s3 {
@@ -41,7 +41,7 @@ class FileSource final : public BodySource {
   std::int64_t begin_ = 0;
   std::int64_t size_;
   std::int64_t hashed_ = 0;
-  Sha256 hash_;
+  digest::Sha256 hash_;
 };
 
 }  // namespace gpupool::carry::s3

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "files/sha256.h"
+#include "digest/sha256.h"
 #include "s3/xml.h"
 #include "transfer/url.h"
 
@@ -76,8 +76,9 @@ Outcome<std::vector<Header>> Session::sign(const HttpRequest& request) {
   if (credentials.anonymous()) return std::vector<Header>{};
   const bool unsigned_body = request.source != nullptr && request.source->size() > 0;
   const std::string date = amz_date(clock_.wall());
-  std::vector<Header> headers{{"x-amz-content-sha256", unsigned_body ? kUnsigned : sha256_hex(request.body)},
-                              {"x-amz-date", date}};
+  std::vector<Header> headers{
+      {"x-amz-content-sha256", unsigned_body ? kUnsigned : digest::sha256_hex(request.body)},
+      {"x-amz-date", date}};
   if (!credentials.token.empty()) headers.push_back({"x-amz-security-token", credentials.token});
 
   // The URL is one of parse_url(), so it has a path.

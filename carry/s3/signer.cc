@@ -8,7 +8,7 @@
 #include <array>
 #include <ctime>
 
-#include "files/sha256.h"
+#include "digest/sha256.h"
 
 namespace gpupool::carry::s3 {
 namespace {
@@ -101,7 +101,8 @@ std::string authorization(const SignedRequest& request, const Key& key, const Sc
                                 lines + "\n" + names + "\n" + request.payload_hash;
   const std::string day = date.substr(0, 8);
   const std::string credential = day + "/" + scope.region + "/" + scope.service + "/aws4_request";
-  const std::string to_sign = "AWS4-HMAC-SHA256\n" + date + "\n" + credential + "\n" + sha256_hex(canonical);
+  const std::string to_sign =
+      "AWS4-HMAC-SHA256\n" + date + "\n" + credential + "\n" + digest::sha256_hex(canonical);
   const std::string signing_key =
       hmac(hmac(hmac(hmac("AWS4" + key.secret, day), scope.region), scope.service), "aws4_request");
   return "AWS4-HMAC-SHA256 Credential=" + key.id + "/" + credential + ", SignedHeaders=" + names +

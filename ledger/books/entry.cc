@@ -1,34 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "books/entry.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
-#include <array>
-#include <stdexcept>
 
 #include "base/wide.h"
+#include "digest/sha256.h"
 
 namespace gpupool::ledger {
 namespace {
 
 constexpr std::int64_t kPercent = 100;
-
-// OpenSSL's, because the whole chain is hashed when books are checked.
-std::string sha256_hex(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
-    throw std::runtime_error("OpenSSL has no SHA-256");
-  std::string text;
-  text.reserve(2UL * size);
-  for (unsigned int i = 0; i < size; ++i) {
-    text += kDigits[digest.at(i) >> 4U];
-    text += kDigits[digest.at(i) & 15U];
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -48,7 +29,7 @@ std::string hash_of(const Entry& entry, std::string_view before) {
   add(entry.remark);
   add(std::to_string(entry.clipped));
   add(std::to_string(entry.entered));
-  return sha256_hex(text);
+  return digest::sha256_hex(text);
 }
 
 base::Micros amount_of(const Fact& fact, std::int64_t clipped) {

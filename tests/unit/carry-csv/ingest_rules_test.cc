@@ -185,7 +185,7 @@ TEST(IngestRules, WritesFilesThatNobodyChanges) {
   }
   EXPECT_EQ(folder.read("data.csv"), "a,\"b\n\"\n1,x\n,y\n");
   EXPECT_EQ(report->data.bytes, static_cast<std::int64_t>(folder.read("clean.csv").size()));
-  EXPECT_EQ(report->data.sha256, sha256_hex(folder.read("clean.csv")));
+  EXPECT_EQ(report->data.sha256, digest::sha256_hex(folder.read("clean.csv")));
   const auto json = nlohmann::json::parse(folder.read("clean.csv.report.json"));
   EXPECT_EQ(json["rowsOut"], 2);
   EXPECT_EQ(json["passes"], 2);

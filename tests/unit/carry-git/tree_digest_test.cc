@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "digest/sha256.h"
 #include "files/directories.h"
-#include "files/sha256.h"
 #include "tests/unit/carry-git/tree_on_disk.h"
 
 namespace gpupool::carry {
@@ -35,7 +35,7 @@ RC_GTEST_PROP(TreeDigest, IsThatOfTheSortedLinesWhateverTheMemory, ()) {
       RC_ASSERT(digest.add(name, false, text).has_value());
       tree[name] = "> " + text;
     } else {
-      RC_ASSERT(digest.add(name, number % 2 == 0, sha256_hex(text)).has_value());
+      RC_ASSERT(digest.add(name, number % 2 == 0, digest::sha256_hex(text)).has_value());
       tree[name] = (number % 2 == 0 ? "x" : "-") + text;
     }
   }
@@ -54,7 +54,7 @@ TEST(TreeDigest, ManyLinesAreMerged) {
   DiskTree tree;
   for (int i = 0; i < 10'000; ++i) {
     const auto name = std::to_string(i * 7919 % 10'000);
-    ASSERT_TRUE(digest.add(name, false, sha256_hex(name)));
+    ASSERT_TRUE(digest.add(name, false, digest::sha256_hex(name)));
     tree[name] = "-" + name;
   }
   EXPECT_EQ(digest.finish()->digest, digest_of(tree));

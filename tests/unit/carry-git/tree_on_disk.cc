@@ -8,8 +8,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "digest/sha256.h"
 #include "files/directories.h"
-#include "files/sha256.h"
 #include "tests/unit/carry-git/made_archive.h"
 
 namespace gpupool::carry {
@@ -50,9 +50,9 @@ std::string digest_of(const DiskTree& tree) {
     if (what == "d") continue;
     const bool link = what.starts_with("> ");
     lines += path + '\0' + (what.front() == 'x' ? 'x' : '-') + '\0';
-    lines += (link ? what.substr(2) : sha256_hex(what.substr(1))) + "\n";
+    lines += (link ? what.substr(2) : digest::sha256_hex(what.substr(1))) + "\n";
   }
-  return "sha256:" + sha256_hex(lines);
+  return "sha256:" + digest::sha256_hex(lines);
 }
 
 Outcome<Unpacked> UnpackedHere::unpack_bytes(const std::string& archive, std::stop_token stop) {

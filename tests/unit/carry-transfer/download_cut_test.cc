@@ -21,7 +21,7 @@ TEST_F(DownloadCut, GoesOnWhereTheBodyWasCut) {
   const auto written = fetch(wanted());
   ASSERT_TRUE(written) << written.error().message;
   EXPECT_EQ(written->bytes, 20);
-  EXPECT_EQ(written->sha256, sha256_hex(kData));
+  EXPECT_EQ(written->sha256, digest::sha256_hex(kData));
   EXPECT_EQ(content("data.bin"), kData);
   EXPECT_EQ(files(), 1);
   ASSERT_EQ(requests().size(), 2);

@@ -17,7 +17,7 @@ class DownloadRestart : public DownloadCase {
   }
   Download with_sha256(std::string_view bytes) const {
     Download download = wanted();
-    download.sha256 = sha256_hex(bytes);
+    download.sha256 = digest::sha256_hex(bytes);
     return download;
   }
 };
@@ -27,7 +27,7 @@ TEST_F(DownloadRestart, GoesOnWithTheSameETag) {
   leave_part(version_of("\"v1\""), kAll.substr(0, 8));
   const auto written = fetch(wanted());
   ASSERT_TRUE(written) << written.error().message;
-  EXPECT_EQ(written->sha256, sha256_hex(kAll));
+  EXPECT_EQ(written->sha256, digest::sha256_hex(kAll));
   ASSERT_EQ(requests().size(), 2);
   EXPECT_EQ(header_of(requests()[1], "Range"), "bytes=8-");
   EXPECT_EQ(header_of(requests()[1], "If-Range"), "\"v1\"");

@@ -46,8 +46,8 @@ class S3Prefix : public S3Case {
   std::string digest() const {
     std::string text;
     for (const auto& [name, content] : objects_)
-      text += name + std::string(1, '\0') + sha256_hex(content) + "\n";
-    return sha256_hex(text);
+      text += name + std::string(1, '\0') + digest::sha256_hex(content) + "\n";
+    return digest::sha256_hex(text);
   }
 
   std::map<std::string, std::string> objects_{{"a", "1"}, {"a-b", "22"}, {"d/e", "333"}, {"empty", ""}};

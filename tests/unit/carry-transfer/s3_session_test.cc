@@ -37,7 +37,7 @@ TEST_F(S3Session, RequestsAreSigned) {
   ASSERT_TRUE(written) << written.error().message;
   EXPECT_THAT(lines(), ElementsAre("GET /data/a%20b/c%2Bd%3D%28e%29"));
   const std::string request = requests()[0];
-  EXPECT_EQ(header_of(request, "x-amz-content-sha256"), sha256_hex(""));
+  EXPECT_EQ(header_of(request, "x-amz-content-sha256"), digest::sha256_hex(""));
   EXPECT_EQ(header_of(request, "x-amz-date"), "20260102T030405Z");
   EXPECT_EQ(header_of(request, "x-amz-security-token"), "token");
   EXPECT_THAT(

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "files/sha256.h"
+#include "digest/sha256.h"
 
 namespace gpupool::carry::s3 {
 namespace {
@@ -21,12 +21,12 @@ constexpr char kDocumentsDate[] = "20130524T000000Z";
 std::string of_suite(SignedRequest request) {
   request.headers.push_back({"Host", "example.amazonaws.com"});
   request.headers.push_back({"X-Amz-Date", kSuiteDate});
-  if (request.payload_hash.empty()) request.payload_hash = sha256_hex("");
+  if (request.payload_hash.empty()) request.payload_hash = digest::sha256_hex("");
   return authorization(request, kSuiteKey, {.region = "us-east-1", .service = "service"}, kSuiteDate);
 }
 
 std::string of_documents(SignedRequest request) {
-  if (request.payload_hash.empty()) request.payload_hash = sha256_hex("");
+  if (request.payload_hash.empty()) request.payload_hash = digest::sha256_hex("");
   request.headers.push_back({"Host", "examplebucket.s3.amazonaws.com"});
   request.headers.push_back({"x-amz-date", kDocumentsDate});
   request.headers.push_back({"x-amz-content-sha256", request.payload_hash});
@@ -66,7 +66,7 @@ TEST(S3Signer, DocumentsPutObject) {
                             .path = "/test%24file.text",
                             .headers = {{"Date", "Fri, 24 May 2013 00:00:00 GMT"},
                                         {"x-amz-storage-class", "REDUCED_REDUNDANCY"}},
-                            .payload_hash = sha256_hex("Welcome to Amazon S3.")}),
+                            .payload_hash = digest::sha256_hex("Welcome to Amazon S3.")}),
               EndsWith("98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd"));
 }
 

@@ -51,7 +51,7 @@ TEST_F(S3Upload, OneRequest) {
   const auto done = put();
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_EQ(done->bytes, 10);
-  EXPECT_EQ(done->sha256, sha256_hex(kText));
+  EXPECT_EQ(done->sha256, digest::sha256_hex(kText));
   EXPECT_THAT(lines(), ElementsAre("PUT /data/out/r"));
   EXPECT_EQ(header_of(requests()[0], "Content-Length"), "10");
   EXPECT_EQ(header_of(requests()[0], "x-amz-content-sha256"), "UNSIGNED-PAYLOAD");
@@ -64,7 +64,7 @@ TEST_F(S3Upload, AnEmptyFile) {
   serve([](test::Peer& peer, const std::string&, int) { peer.write(test::ok("")); });
   ASSERT_TRUE(put());
   EXPECT_EQ(header_of(requests()[0], "Content-Length"), "0");
-  EXPECT_EQ(header_of(requests()[0], "x-amz-content-sha256"), sha256_hex(""));
+  EXPECT_EQ(header_of(requests()[0], "x-amz-content-sha256"), digest::sha256_hex(""));
 }
 
 TEST_F(S3Upload, IsMadeAgainWhole) {
@@ -74,7 +74,7 @@ TEST_F(S3Upload, IsMadeAgainWhole) {
   });
   const auto done = put();
   ASSERT_TRUE(done) << done.error().message;
-  EXPECT_EQ(done->sha256, sha256_hex(kText));
+  EXPECT_EQ(done->sha256, digest::sha256_hex(kText));
   ASSERT_EQ(requests().size(), 3);
   EXPECT_EQ(body_of(requests()[2]), kText);
 }
@@ -114,7 +114,7 @@ TEST_F(S3Upload, TheHashIsThatOfTheFileAfterACut) {
   const auto done = put();
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_EQ(server_->connections(), 2);
-  EXPECT_EQ(done->sha256, sha256_hex(large + "end"));
+  EXPECT_EQ(done->sha256, digest::sha256_hex(large + "end"));
 }
 
 TEST_F(S3Upload, OnlyRegularFiles) {
@@ -131,7 +131,7 @@ TEST_F(S3Upload, Parts) {
   const auto done = put(4);
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_EQ(done->bytes, 10);
-  EXPECT_EQ(done->sha256, sha256_hex(kText));
+  EXPECT_EQ(done->sha256, digest::sha256_hex(kText));
   EXPECT_THAT(
       lines(),
       ElementsAre("POST /data/out/r?uploads=", "PUT /data/out/r?partNumber=1&uploadId=u%2F1%2B",

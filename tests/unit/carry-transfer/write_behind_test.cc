@@ -39,7 +39,7 @@ TEST_F(WriteBehindThread, KeepsTheOrder) {
   EXPECT_EQ(file->size(), 5'000'001);
   ASSERT_TRUE(write_in_pieces(writer, *file, "more"));
   ASSERT_TRUE(writer.drain());
-  EXPECT_EQ(file->commit("")->sha256, sha256_hex(bytes_ + "more"));
+  EXPECT_EQ(file->commit("")->sha256, digest::sha256_hex(bytes_ + "more"));
 }
 
 TEST_F(WriteBehindThread, ReturnsAFailureOnce) {
@@ -73,7 +73,7 @@ TEST_F(WriteBehindThread, ALargeDownloadGoesOnAfterACut) {
   Protocol plain;
   const auto written = download(connection, plain, wanted(), root_.get(), plenty, waiting_, {});
   ASSERT_TRUE(written) << written.error().message;
-  EXPECT_EQ(written->sha256, sha256_hex(bytes_));
+  EXPECT_EQ(written->sha256, digest::sha256_hex(bytes_));
   EXPECT_EQ(header_of(requests().at(1), "Range"), "bytes=3333333-");
   EXPECT_EQ(plenty.left(), 0);
 }

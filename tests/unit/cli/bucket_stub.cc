@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "files/sha256.h"
+#include "digest/sha256.h"
 
 namespace gpupool::test {
 
@@ -20,7 +20,7 @@ void BucketStub::put_results(const std::string& prefix, const std::string& head,
   for (const auto& [path, content] : files) {
     put(prefix + path, content);
     list += (list.empty() ? "" : ",") + std::string(R"({"path":")") + path + R"(","bytes":)" +
-            std::to_string(content.size()) + R"(,"sha256":")" + carry::sha256_hex(content) + R"("})";
+            std::to_string(content.size()) + R"(,"sha256":")" + digest::sha256_hex(content) + R"("})";
   }
   put(prefix + "manifest.json", R"({"complete":true,)" + head + R"(,"files":[)" + list + "]}");
 }
@@ -58,14 +58,14 @@ std::string BucketStub::answer_to(const std::string& request) {
     for (const auto& [name, content] : objects_) {
       if (!name.starts_with(prefix)) continue;
       list += "<Contents><Key>" + name + "</Key><Size>" + std::to_string(content.size()) + "</Size><ETag>\"" +
-              carry::sha256_hex(content) + "\"</ETag></Contents>";
+              digest::sha256_hex(content) + "\"</ETag></Contents>";
     }
     return ok(list + "</ListBucketResult>");
   }
   const auto object = objects_.find(key);
   if (object == objects_.end()) return none;
   read_.push_back(key);
-  return ok(object->second, "ETag: \"" + carry::sha256_hex(object->second) + "\"\r\n");
+  return ok(object->second, "ETag: \"" + digest::sha256_hex(object->second) + "\"\r\n");
 }
 
 }  // namespace gpupool::test

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpupool::carry {
+namespace gpupool::digest {
 
 // SHA-256 of bytes that come in pieces. Not thread-safe.
 class Sha256 {
@@ -23,6 +23,7 @@ class Sha256 {
   std::unique_ptr<Context> context_;
 };
 
+// Returns 64 lower-case hex digits.
 std::string sha256_hex(std::string_view bytes);
 
-}  // namespace gpupool::carry
+}  // namespace gpupool::digest

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files/sha256.h"
+#include "digest/sha256.h"
 
 #include <openssl/evp.h>
 
 #include <array>
 #include <stdexcept>
 
-namespace gpupool::carry {
+namespace gpupool::digest {
 
 struct Sha256::Context {
   Context() { reset(); }
@@ -48,4 +48,4 @@ std::string sha256_hex(std::string_view bytes) {
   return hash.hex();
 }
 
-}  // namespace gpupool::carry
+}  // namespace gpupool::digest
