@@ -121,7 +121,7 @@ class CommandLine {
     auto* pay =
         command("pay", LedgerCommand::kPay, "Enters that an owner of machines was paid; it moves no money");
     pay->add_option("--owner", options_.whose.owner, "Who was paid")->required();
-    pay->add_option("--amount", amount_, "Such as 1.20; -1.20 takes a payment back")->required();
+    pay->add_option("--amount", paid_, "Such as 1.20; -1.20 takes a payment back")->required();
     pay->add_option("--currency", options_.currency, "Such as EUR")->required();
     pay->add_option("--reference", options_.reference, "Of the bank, for example; it is entered only once")
         ->required();
@@ -136,11 +136,12 @@ class CommandLine {
     if (!month_.empty() && !options_.month) refuse("--month", month_, "a month such as 2026-11");
     options_.head = parse_head(head_);
     if (!head_.empty() && !options_.head) refuse("--head", head_, "SEQ:HASH, as verify prints it");
-    const bool negative = app_.got_subcommand("pay") && amount_.starts_with('-');
-    const auto amount = base::parse_micros(std::string_view(amount_).substr(negative ? 1 : 0));
-    if (!amount_.empty() && !amount)
-      refuse(app_.got_subcommand("pay") ? "--amount" : "--to", amount_, "an amount such as 1.20");
-    options_.amount = amount.value_or(0) * (negative ? -1 : 1);
+    const auto amount = base::parse_micros(amount_);
+    if (!amount_.empty() && !amount) refuse("--to", amount_, "an amount such as 1.20");
+    const bool back = paid_.starts_with('-');
+    const auto paid = base::parse_micros(std::string_view(paid_).substr(back ? 1 : 0));
+    if (!paid_.empty() && !paid) refuse("--amount", paid_, "an amount such as 1.20 or -1.20");
+    options_.amount = amount ? *amount : paid.value_or(0) * (back ? -1 : 1);
     base::parse_log_level(log_level_, options_.log_level);
   }
 
@@ -148,7 +149,8 @@ class CommandLine {
   std::string log_level_ = "info";
   std::string month_;
   std::string head_;
-  std::string amount_;
+  std::string amount_;  // --to
+  std::string paid_;    // --amount
   CLI::App app_{"Keeps the books of what GpuJobs have held, and bills, pays out and checks from them.",
                 "gpupool-ledger"};
   std::map<const CLI::App*, LedgerCommand> commands_;

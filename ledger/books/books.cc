@@ -199,20 +199,28 @@ base::Result<void> Books::store(Entry& entry, const Head& head) {
 }
 
 base::Result<void> Books::store_rows(const Entry& entry) {
-  const auto postings = postings_of(entry);
-  if (!postings) return tl::unexpected<base::Error>(postings.error());
-  for (const auto& posting : *postings) {
-    add_posting_->bind(1, entry.seq).bind(2, posting.account).bind(3, posting.currency);
-    if (auto added = execute(add_posting_->bind(4, posting.amount)); !added) return added;
+  if (entry.kind != entry_kind::kSegment) {
+    const auto postings = postings_of(entry);
+    return postings ? store_postings(entry.seq, *postings) : tl::unexpected<base::Error>(postings.error());
   }
-  if (entry.kind != entry_kind::kSegment) return {};
-  const auto fact = fact_from(entry.body);
-  if (!fact) return tl::unexpected<base::Error>(fact.error());
-  for (const auto& hold : holds_of(*fact)) {
+  const auto change = change_of(entry);
+  if (!change) return tl::unexpected<base::Error>(change.error());
+  const auto& fact = change->fact;
+  if (auto stored = store_postings(entry.seq, postings_of(fact, change->before, change->after)); !stored)
+    return stored;
+  for (const auto& hold : holds_of(fact)) {
     if (auto added =
             execute(add_hold_->bind(1, entry.seq).bind(2, hold.node).bind(3, hold.from).bind(4, hold.to));
         !added)
       return added;
+  }
+  return {};
+}
+
+base::Result<void> Books::store_postings(std::int64_t seq, const std::vector<Posting>& postings) {
+  for (const auto& posting : postings) {
+    add_posting_->bind(1, seq).bind(2, posting.account).bind(3, posting.currency);
+    if (auto added = execute(add_posting_->bind(4, posting.amount)); !added) return added;
   }
   return {};
 }

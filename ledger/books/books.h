@@ -107,6 +107,7 @@ class Books {
   // Gives it its place in the chain, after `head`.
   base::Result<void> store(Entry& entry, const Head& head);
   base::Result<void> store_rows(const Entry& entry);
+  base::Result<void> store_postings(std::int64_t seq, const std::vector<Posting>& postings);
 
   std::unique_ptr<Database> database_;
   const base::Clock& clock_;
