@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/fnv_hash.h"
 #include "base/money.h"
 
 namespace gpupool::planning {
@@ -51,9 +50,8 @@ std::vector<Bid> bids_of(const api::GpuPool& pool,
     if (!highest || (came + kBidWindow < now && !waits(*job))) continue;
     const auto length = length_of(*job, estimates, now);
     if (!length) continue;
-    base::FnvHash bidder;
-    bidder.add(job->metadata.ns);
-    bids.push_back({bidder.value(), *highest, length->count() * units_of(pool, *job)});
+    constexpr std::uint64_t kAnybody = 0;  // there is one price for all
+    bids.push_back({kAnybody, *highest, length->count() * units_of(pool, *job)});
   }
   return bids;
 }
