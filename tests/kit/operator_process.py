@@ -11,6 +11,10 @@ from typing import Sequence
 from tests.kit.waiting import wait_for
 
 
+# For tests of what a change of the leader does, not of how long it takes.
+SHORT_TERMS = ("--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms")
+
+
 class OperatorProcess:
     """Not started until start(); start() again after kill() or stop() is the restarted operator."""
 
@@ -58,6 +62,12 @@ class OperatorProcess:
         if not self.running():
             raise AssertionError(f"the operator ended with code {self._process.returncode}\n{self.tail()}")
         return self.port() is not None and self.http("/readyz")[0] == 200
+
+    def leads(self) -> bool:
+        return bool(self.metric("leader_election_master_status") == 1)
+
+    def wait_leads(self) -> None:
+        wait_for("the operator to lead", self.leads, detail=self.tail)
 
     def log(self) -> str:
         """What this run has logged so far."""

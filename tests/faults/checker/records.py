@@ -147,7 +147,7 @@ class Pool:
     limits: dict  # tenant: GPUs that it may hold; "" stands for those that are not named
     used: dict  # tenant: milli-GPU-seconds
     as_of: str  # RFC 3339: the moment of these
-    prices: list  # of a GPU-hour: all that its spec names, and the one of now of a pool whose price follows demand
+    prices: list  # of a GPU-hour: those of its spec without a schedule, and the one of now of a pool whose price follows demand
 
     @staticmethod
     def read(pool: Object) -> "Pool":

@@ -8,7 +8,7 @@ from decimal import Decimal
 from tests.integration.operator.ledger_case import LedgerCase
 from tests.integration.operator.price_case import seconds_of
 from tests.kit.names import API_VERSION
-from tests.kit.operator_process import OperatorProcess
+from tests.kit.operator_process import SHORT_TERMS, OperatorProcess
 from tests.kit.paths import operator_binary
 from tests.kit.times import unix_seconds
 from tests.kit.waiting import wait_for
@@ -151,7 +151,7 @@ class ExhaustedTest(AccountCase):
         """It has followed all along, and knows what was spent before it led."""
         self.beside.kill()
         leader = self.beside = self.candidate("one")
-        self.wait_leads(leader)
+        leader.wait_leads()
         standby = self.candidate("two")
         self.pay("100", onExhausted="Suspend")
         job = self.submit("job", gpus=2, rendezvous="None")
@@ -159,7 +159,7 @@ class ExhaustedTest(AccountCase):
         begin = unix_seconds(job.status()["bill"]["open"][0]["from"])
         leader.kill()
         self.beside = standby
-        self.wait_leads(standby)
+        standby.wait_leads()
         budget = (int(time.time() - begin) + Decimal(4)) * 2 / 100
         self.set_budget(budget)
         job.wait_phase("Suspended", limit=60)
@@ -167,14 +167,9 @@ class ExhaustedTest(AccountCase):
         self.assertLess(abs(self.charged(job) - budget), Decimal("0.06"), self.show())
         self.assertEqual(1, len(job.status()["bill"]["segments"]))
 
-    @staticmethod
-    def wait_leads(process):
-        wait_for("it to lead", lambda: process.metric("leader_election_master_status") == 1, detail=process.tail)
-
     def candidate(self, name):
         process = OperatorProcess(operator_binary(), self.lab.kubeconfig, f"{self.lab.operator.log_path}.{name}", [
-            "--ledger", "--leader-elect", "--leader-elect-namespace", self.namespace, "--leader-elect-lease-duration=3s",
-            "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms"])
+            "--ledger", "--leader-elect", "--leader-elect-namespace", self.namespace, *SHORT_TERMS])
         self.addCleanup(lambda: process.kill() if process.running() else None)
         return process.start()
 

@@ -10,13 +10,10 @@ import time
 
 from tests.integration.operator.api_proxy import ApiProxy
 from tests.kit import deploy
-from tests.kit.operator_process import OperatorProcess
+from tests.kit.operator_process import SHORT_TERMS, OperatorProcess
 from tests.kit.paths import operator_binary
 from tests.kit.played.case import FakeClusterCase
 from tests.kit.waiting import holds_for, wait_for
-
-# For tests of the rule, not of the numbers.
-SHORT = ["--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms"]
 
 
 def parse_micro(stamp):
@@ -56,15 +53,8 @@ class LeaderCase(FakeClusterCase):
     def start_pair(self):
         """(leader, standby)"""
         first = self.candidate(f"op{len(self.pair)}")
-        self.wait_leads(first)
+        first.wait_leads()
         return first, self.candidate(f"op{len(self.pair)}")
-
-    @staticmethod
-    def leads(process):
-        return process.metric("leader_election_master_status") == 1
-
-    def wait_leads(self, process):
-        wait_for("the other operator to lead", lambda: self.leads(process), detail=process.tail)
 
     def timed_start(self, name):
         """Starts a job and ends it. What this machine adds to any promise at present, in seconds: several times what it took."""
@@ -90,7 +80,7 @@ class TakeoverTest(LeaderCase):
         self.assertEqual(200, standby.http("/readyz")[0])
         job = self.submit("one")
         job.wait_phase("Running")
-        holds_for("only the first leads", lambda: self.leads(leader) and not self.leads(standby), 3)
+        holds_for("only the first leads", lambda: leader.leads() and not standby.leads(), 3)
         self.assertEqual([], standby.proxy.writes_since(0), "a standby wrote")
         paths = " ".join(path for _, _, path in standby.proxy.requests)
         for kind in ("gpujobs", "gpupools", "nodes", "pods", "statefulsets", "jobs", "services"):
@@ -102,7 +92,7 @@ class TakeoverTest(LeaderCase):
         running.wait_phase("Running")
         begin = time.monotonic()
         code, _ = leader.stop()
-        self.wait_leads(standby)
+        standby.wait_leads()
         after = self.submit("after")
         after.wait_phase("Running")
         took = time.monotonic() - begin
@@ -126,7 +116,7 @@ class TakeoverTest(LeaderCase):
         self.assertLess(took, 17 + usual)
         between = parse_micro(self.lease_spec()["acquireTime"]) - parse_micro(renewed)
         self.assertGreaterEqual(between.total_seconds(), 15, "the lease was taken before it expired")
-        self.assertTrue(self.leads(standby))
+        self.assertTrue(standby.leads())
         self.assertEqual(("Running", 1), (running.phase(), running.status()["attempts"]))
 
     def test_short_pause_costs_nothing(self):
@@ -136,19 +126,19 @@ class TakeoverTest(LeaderCase):
         time.sleep(3)  # more than the retry period of 2 s, less than the renew deadline of 10 s
         os.kill(leader.pid, signal.SIGCONT)
         job.wait_phase("Running")
-        holds_for("it still leads", lambda: self.leads(leader) and not self.leads(standby), 2)
+        holds_for("it still leads", lambda: leader.leads() and not standby.leads(), 2)
 
     def test_deleted_lease_is_made_again_by_its_holder(self):
         leader, standby = self.start_pair()
         holder = self.lease_spec()["holderIdentity"]
         self.api.delete("leases", "gpupool-operator", self.namespace)
         wait_for("the lease to be back", lambda: self.api.find("leases", "gpupool-operator", self.namespace))
-        holds_for("the same one leads", lambda: self.lease_spec()["holderIdentity"] == holder and self.leads(leader)
-                  and not self.leads(standby), 4)
+        holds_for("the same one leads", lambda: self.lease_spec()["holderIdentity"] == holder and leader.leads()
+                  and not standby.leads(), 4)
 
     def test_released_lease_names_nobody(self):
         leader = self.candidate("alone")
-        self.wait_leads(leader)
+        leader.wait_leads()
         holder = self.lease_spec()["holderIdentity"]
         self.assertRegex(holder, r"^gpupool-operator-.+_[0-9a-f]{32}$")
         leader.stop()
@@ -156,7 +146,7 @@ class TakeoverTest(LeaderCase):
 
 
 class LostLeaseTest(LeaderCase):
-    times = SHORT
+    times = SHORT_TERMS
 
     def churn(self, round_number, process):
         """Work that is in the middle of its calls when the leader is stopped. Nodes of jobs before are taken again."""
@@ -173,7 +163,7 @@ class LostLeaseTest(LeaderCase):
             jobs = self.churn(round_number, leader)
             self.assertNotEqual([], leader.proxy.changes_since(0), "the proxy sees no changes")
             os.kill(leader.pid, signal.SIGSTOP)
-            self.wait_leads(standby)
+            standby.wait_leads()
             for job in jobs:
                 job.wait_gone()
             follower = self.submit(f"follower-{round_number}")
@@ -186,7 +176,7 @@ class LostLeaseTest(LeaderCase):
             self.assertEqual([], leader.proxy.changes_since(resumed), "the paused leader changed something when it went on")
             writes = leader.proxy.writes_since(resumed)
             self.assertEqual(len(set(writes)), len(writes), "the paused leader tried again when it went on")
-            self.assertTrue(self.leads(standby))
+            self.assertTrue(standby.leads())
             self.assertIn("leadership was lost", leader.log())
             self.finish(follower)
             self.assertEqual(1, follower.wait_condition("Complete")["attempts"])
@@ -198,14 +188,14 @@ class LostLeaseTest(LeaderCase):
         job.wait_phase("Running")
         leader.proxy.cut()
         self.assertEqual(1, self.wait_end(leader), leader.tail())
-        self.wait_leads(standby)
+        standby.wait_leads()
         self.assertEqual(("Running", 1), (job.phase(), job.status()["attempts"]))
         self.finish(job)
         job.wait_condition("Complete")
 
     def test_lease_taken_by_somebody_else_ends_the_leader(self):
         leader = self.candidate("alone")
-        self.wait_leads(leader)
+        leader.wait_leads()
         self.api.patch("leases", "gpupool-operator", {"spec": {"holderIdentity": "an editor"}}, self.namespace)
         self.assertEqual(1, self.wait_end(leader), leader.tail())
 
@@ -220,7 +210,7 @@ class DataVersionTest(LeaderCase):
 
     def test_an_older_one_refuses_and_writes_nothing(self):
         newer = self.candidate("newer")
-        self.wait_leads(newer)
+        newer.wait_leads()
         self.assertEqual("2", self.api.get("leases", "gpupool-operator", self.namespace)["metadata"]["annotations"][self.KEY])
         self.assertEqual(0, newer.stop()[0])
         self.mark("3")
@@ -231,7 +221,7 @@ class DataVersionTest(LeaderCase):
         self.assertEqual([], older.proxy.writes_since(0))
         self.mark(None)
         forgetful = self.candidate("forgetful")
-        self.wait_leads(forgetful)
+        forgetful.wait_leads()
 
 
 class ElectionRightsTest(LeaderCase):
@@ -266,7 +256,7 @@ class ElectionRightsTest(LeaderCase):
                                   ["--leader-elect", "--leader-elect-namespace", self.namespace])
         self.pair.append(process)
         process.start()
-        self.wait_leads(process)
+        process.wait_leads()
         self.submit("one").wait_phase("Running")
         code, _ = process.stop()
         self.assertEqual(0, code)
