@@ -5,7 +5,7 @@
 
 #include "base/key_folder.h"
 #include "ingest/writer_server.h"
-#include "net/server_certificate.h"
+#include "net/http_server.h"
 
 namespace gpupool {
 namespace {
@@ -24,11 +24,14 @@ Keeper::Keeper(const Options& options, kube::RestConfig config, std::unique_ptr<
       config_(std::move(config)),
       attempts_(std::move(attempts)),
       api_(config_.endpoint, kAgent),
-      for_readers_(without_identity()),
+      for_readers_(net::without_identity(config_.endpoint), kAgent),
       own_(api_, config_.tokens.get(), clock, metrics_, {}),
-      access_(*for_readers_, own_, std::chrono::seconds(options.access_cache_seconds), clock, metrics_),
+      access_(for_readers_, own_, std::chrono::seconds(options.access_cache_seconds), clock, metrics_),
       marks_(own_, *attempts_, clock, log),
-      readers_(*attempts_, access_, clock) {}
+      readers_(*attempts_, access_, clock),
+      server_(
+          {options.readers_bind_address, options.tls_directory, static_cast<unsigned int>(options.readers)},
+          [this](const net::ServerRequest& request) { return readers_.answer(request); }, log) {}
 
 base::Result<void> Keeper::run(const std::stop_token& stop) {
   auto keys = base::read_keys(options_.keys);
@@ -49,7 +52,7 @@ base::Result<void> Keeper::run(const std::stop_token& stop) {
       {{"port", (*writers)->port()}, {"healthPort", (*health)->port()}, {"attempts", attempts_->count()}});
   int looks = 0;
   do {
-    if (auto served = serve_readers(); !served) return served;
+    if (auto served = server_.serve(); !served) return served;
     if (auto newest = base::read_keys(options_.keys)) {
       (*writers)->set_keys(std::move(*newest));
     } else {
@@ -58,33 +61,6 @@ base::Result<void> Keeper::run(const std::stop_token& stop) {
     if (looks++ % kLooksUntilCleanUp == 0) attempts_->remove_old();
     tell_sizes();
   } while (clock_.sleep_for(kLookAtFiles, stop));
-  return {};
-}
-
-std::unique_ptr<net::CurlTransport> Keeper::without_identity() const {
-  net::Endpoint endpoint = config_.endpoint;
-  endpoint.tls = [tls = config_.endpoint.tls]() -> base::Result<net::TlsMaterial> {
-    auto material = tls ? tls() : base::Result<net::TlsMaterial>(net::TlsMaterial{});
-    if (material) material->client_cert_pem = material->client_key_pem = {};
-    return material;
-  };
-  return std::make_unique<net::CurlTransport>(std::move(endpoint), kAgent);
-}
-
-// A new certificate is served by a new server.
-base::Result<void> Keeper::serve_readers() {
-  auto pem = net::read_server_certificate(options_.tls_directory);
-  if (!pem && !server_) return tl::unexpected<base::Error>(pem.error());
-  if (!pem || *pem == served_) return {};
-  server_.reset();
-  auto started = net::HttpServer::start(
-      options_.readers_bind_address,
-      {{"/", [this](const net::ServerRequest& request) { return readers_.answer(request); }}},
-      {.streams = true, .connections = static_cast<unsigned int>(options_.readers), .tls_pem = *pem});
-  if (!started) return tl::unexpected<base::Error>(started.error());
-  server_ = std::move(*started);
-  served_ = std::move(*pem);
-  log_.info("serving readers", {{"port", server_->port()}});
   return {};
 }
 

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <stop_token>
-#include <string>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -12,9 +11,10 @@
 #include "kube/client.h"
 #include "kube/config/rest_config.h"
 #include "net/curl_transport.h"
-#include "net/http_server.h"
 #include "options.h"
-#include "readers/access.h"
+#include "reader_server/reader_access.h"
+#include "reader_server/reader_server.h"
+#include "readers/namespace_marks.h"
 #include "readers/reader_api.h"
 #include "store/attempts.h"
 
@@ -31,8 +31,6 @@ class Keeper {
   base::Result<void> run(const std::stop_token& stop);
 
  private:
-  std::unique_ptr<net::CurlTransport> without_identity() const;
-  base::Result<void> serve_readers();
   void tell_sizes();
 
   const Options& options_;
@@ -43,13 +41,12 @@ class Keeper {
   base::Metrics metrics_;
   std::unique_ptr<keeper::Attempts> attempts_;
   net::CurlTransport api_;
-  std::unique_ptr<net::CurlTransport> for_readers_;  // without what says who this program is
+  net::CurlTransport for_readers_;
   kube::Client own_;
-  keeper::Access access_;
+  readers::ReaderAccess access_;
   keeper::NamespaceMarks marks_;
   keeper::ReaderApi readers_;
-  std::string served_;  // certificate
-  std::unique_ptr<net::HttpServer> server_;
+  readers::ReaderServer server_;
 };
 
 }  // namespace gpupool

@@ -4,17 +4,16 @@
 #include <charconv>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "base/rfc3339.h"
-#include "net/bearer_token.h"
 #include "net/json_answer.h"
 #include "net/query.h"
+#include "reader_server/reader_token.h"
 #include "readers/attempt_json.h"
 #include "readers/log_stream.h"
+#include "readers/namespace_marks.h"
 
 namespace gpupool::keeper {
 namespace {
@@ -22,17 +21,6 @@ namespace {
 using Parameters = std::map<std::string, std::string>;
 
 constexpr char kPlain[] = "text/plain; charset=utf-8";
-
-std::vector<std::string> parts_of(std::string_view path) {
-  std::vector<std::string> parts;
-  while (!path.empty()) {
-    path.remove_prefix(1);  // '/'
-    const std::string_view part = path.substr(0, path.find('/'));
-    parts.emplace_back(part);
-    path.remove_prefix(part.size());
-  }
-  return parts;
-}
 
 std::optional<std::int64_t> number_in(const std::string& text) {
   std::int64_t number = 0;
@@ -72,12 +60,9 @@ net::ServerResponse nothing_here() { return net::error_answer(404, "there is not
 }  // namespace
 
 net::ServerResponse ReaderApi::answer(const net::ServerRequest& request) {
-  const std::string given(request.header("X-Gpupool-Token"));
-  const auto token =
-      net::is_token(given) ? std::optional(given) : net::bearer_token(request.header("Authorization"));
-  if (!token)
-    return net::error_answer(401, "a token of the cluster is needed, in X-Gpupool-Token or Authorization");
-  const auto parts = parts_of(request.path);
+  const auto token = readers::reader_token(request);
+  if (!token) return readers::no_token_answer();
+  const auto parts = net::path_parts(request.path);
   if (parts.size() < 4 || parts[0] != "v1" || parts[1] != "namespaces" || !is_folder_name(parts[2]))
     return nothing_here();
   if (parts.size() == 4 && parts[3] == "attempts") return list_answer(*token, parts[2], request.query);
@@ -93,7 +78,9 @@ net::ServerResponse ReaderApi::answer(const net::ServerRequest& request) {
 // attempt: null: any of the namespace.
 base::Result<void> ReaderApi::may_read(const std::string& token, const std::string& ns,
                                        const AttemptInfo* attempt, const std::stop_token& stop) {
-  if (auto may = access_.may_read(token, ns, stop); !may) return may;
+  const kube::AccessQuestion right{
+      .verb = "get", .group = "gpupool.dev", .resource = "gpujobs", .subresource = "log", .ns = ns};
+  if (auto may = access_.may_read(token, right, "logs", stop); !may) return may;
   const auto info = access_.namespace_info(ns, stop);
   if (!info && info.error().code == base::ErrorCode::kNotFound)
     return tl::unexpected<base::Error>({base::ErrorCode::kNotFound, "there is no namespace " + ns, 404});

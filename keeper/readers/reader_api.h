@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "net/http_server.h"
-#include "readers/access.h"
+#include "reader_server/reader_access.h"
 #include "store/attempts.h"
 
 namespace gpupool::keeper {
@@ -17,12 +17,11 @@ namespace gpupool::keeper {
 // Answers who wants to read (docs/logs.md, Reading without gpupool's programs):
 //   GET /v1/namespaces/NS/attempts?job=NAME&uid=UID
 //   GET /v1/namespaces/NS/jobs/UID/leases/N/ranks/R/log?tailLines=&sinceTime=&timestamps=&follow=
-// The token is in X-Gpupool-Token, or else in Authorization: the API server's proxy of services removes the
-// latter. Thread-safe.
+// With readers::reader_token(). Thread-safe.
 class ReaderApi {
  public:
   // REQUIRES: everything referenced outlives all requests and streams.
-  ReaderApi(Attempts& attempts, Access& access, base::Clock& clock)
+  ReaderApi(Attempts& attempts, readers::ReaderAccess& access, base::Clock& clock)
       : attempts_(attempts), access_(access), clock_(clock) {}
   // Ends calls to the API server.
   ~ReaderApi() { stop_.request_stop(); }
@@ -42,7 +41,7 @@ class ReaderApi {
   net::ServerResponse log_answer(const std::string& token, const LogPath& path, const std::string& query);
 
   Attempts& attempts_;
-  Access& access_;
+  readers::ReaderAccess& access_;
   base::Clock& clock_;
   std::stop_source stop_;
 };

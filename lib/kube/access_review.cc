@@ -18,6 +18,7 @@ base::Result<bool> may(Client& client, const AccessQuestion& question, const std
   json attributes = {{"verb", question.verb}, {"group", question.group}, {"resource", question.resource}};
   if (!question.subresource.empty()) attributes["subresource"] = question.subresource;
   if (!question.ns.empty()) attributes["namespace"] = question.ns;
+  if (!question.name.empty()) attributes["name"] = question.name;
   const json body = {{"apiVersion", "authorization.k8s.io/v1"},
                      {"kind", "SelfSubjectAccessReview"},
                      {"spec", {{"resourceAttributes", std::move(attributes)}}}};

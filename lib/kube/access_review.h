@@ -15,7 +15,8 @@ struct AccessQuestion {
   std::string group = {};
   std::string resource;
   std::string subresource = {};
-  std::string ns = {};  // empty: in all namespaces
+  std::string ns = {};    // empty: in all namespaces
+  std::string name = {};  // of the object; empty: of all
 };
 
 // Asks the API server, as the client's user. Any user that it knows may ask.

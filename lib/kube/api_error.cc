@@ -29,6 +29,10 @@ struct Status {
   std::int64_t code = 0;
   StatusDetails details;
 };
+// What gpupool's own servers answer (net/json_answer.h).
+struct OwnError {
+  std::string error;
+};
 
 }  // namespace
 }  // namespace gpupool::kube
@@ -50,6 +54,11 @@ struct gpupool::base::json::Schema<gpupool::kube::Status> {
   static constexpr auto fields =
       std::array{field<&T::kind>("kind"), field<&T::message>("message"), field<&T::reason>("reason"),
                  field<&T::code>("code"), field<&T::details>("details")};
+};
+template <>
+struct gpupool::base::json::Schema<gpupool::kube::OwnError> {
+  using T = kube::OwnError;
+  static constexpr auto fields = std::array{field<&T::error>("error")};
 };
 
 namespace gpupool::kube {
@@ -166,7 +175,11 @@ base::Error from_status(const Status& status, int http) {
 base::Error without_status(const Call& call, const net::HttpResponse& response) {
   base::Error error{code_of_http(response.status), "HTTP " + std::to_string(response.status),
                     response.status};
-  if (const std::string text = excerpt(response.body); !text.empty()) error.message += ": " + text;
+  if (const auto own = base::json::read<OwnError>(response.body); own && !own->error.empty()) {
+    error.message = own->error;
+  } else if (const std::string text = excerpt(response.body); !text.empty()) {
+    error.message += ": " + text;
+  }
   if (response.status == 404 && call.type != nullptr) {
     error.code = ErrorCode::kBadRequest;
     error.message += " (the server does not know the kind " + std::string(call.type->kind) + " of " +

@@ -29,4 +29,7 @@ struct Endpoint {
   std::function<base::Result<TlsMaterial>()> tls = {};
 };
 
+// The same server, reached without what says who this program is: for requests with other people's tokens.
+Endpoint without_identity(const Endpoint& endpoint);
+
 }  // namespace gpupool::net

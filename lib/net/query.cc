@@ -41,4 +41,15 @@ std::optional<std::map<std::string, std::string>> read_query(std::string_view qu
   return parameters;
 }
 
+std::vector<std::string> path_parts(std::string_view path) {
+  std::vector<std::string> parts;
+  while (!path.empty()) {
+    path.remove_prefix(1);  // '/'
+    const std::string_view part = path.substr(0, path.find('/'));
+    parts.emplace_back(part);
+    path.remove_prefix(part.size());
+  }
+  return parts;
+}
+
 }  // namespace gpupool::net

@@ -8,6 +8,7 @@ import tempfile
 from typing import Any
 
 from tests.install.site_under_test import Site
+from tests.kit.certificate import make_certificate
 from tests.kit.jobs import JobHandle
 from tests.kit.manifests import job_manifest
 from tests.kit.names import SYSTEM_NAMESPACE
@@ -45,9 +46,7 @@ def check(site: Site) -> None:
     report = site.report
     before = site.values
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                        "-subj", f"/CN={HOST}", "-addext", f"subjectAltName=DNS:{HOST}", "-keyout", f"{folder}/tls.key",
-                        "-out", f"{folder}/tls.crt"], check=True, capture_output=True)
+        make_certificate(folder, HOST, f"DNS:{HOST}")
         with open(f"{folder}/k1", "wb") as key:
             key.write(os.urandom(32))
         system = ("-n", SYSTEM_NAMESPACE)
@@ -94,16 +93,16 @@ def _output_outlives_the_job(site: Site) -> None:
     job.delete()
     report.eventually("the job is gone", lambda: (not job.exists(), ""))
     _check_lines(site, "of a job that is gone", "logs", "talker", "--all", "--uid", uid)
-    done = _gpupool(site, "list", "--finished", "-o", "json")
+    done = gpupool(site, "list", "--finished", "-o", "json")
     listed = [item for item in json.loads(done.stdout)["items"] if item["uid"] == uid]
     report.check("the finished job is listed", [(i["name"], i["ranks"], i["exitCode"], i["lostBytes"]) for i in listed] == [("talker", 2, 0, 0)],
                  done.stdout + done.stderr)
-    done = _gpupool(site, "logs", "never-was")
+    done = gpupool(site, "logs", "never-was")
     report.check("a job that never was is told so", done.returncode == 1 and "has nothing of it" in done.stderr, done.stderr)
 
 
 def _check_lines(site: Site, what: str, *arguments: str) -> None:
-    done = _gpupool(site, *arguments)
+    done = gpupool(site, *arguments)
     lines = done.stdout.splitlines()
     for rank in range(2):
         own = [line.partition(" | ")[2] for line in lines if line.startswith(f"{rank} | ")]
@@ -112,7 +111,7 @@ def _check_lines(site: Site, what: str, *arguments: str) -> None:
                           f"{len(own)} lines\n{done.stderr[-2000:]}")
 
 
-def _gpupool(site: Site, *arguments: str) -> subprocess.CompletedProcess[str]:
+def gpupool(site: Site, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([cli_binary(), "--kubeconfig", site.cluster.kubeconfig, "-n", "default", *arguments], capture_output=True, text=True,
                           timeout=300, check=False)
 
@@ -130,6 +129,6 @@ def _attack(site: Site, address: str) -> None:
 
 
 def _same_log(site: Site, job: str) -> tuple[bool, Any]:
-    pods, stored = _gpupool(site, "logs", job), _gpupool(site, "logs", job, "--stored")
+    pods, stored = gpupool(site, "logs", job), gpupool(site, "logs", job, "--stored")
     same = pods.stdout == stored.stdout and "tried\n" in stored.stdout and stored.returncode == 0
     return same, f"the pod's:\n{pods.stdout}\nthe keeper's:\n{stored.stdout}\n{stored.stderr}"

@@ -10,11 +10,11 @@ import tempfile
 from typing import Any, Iterator
 
 from tests.install.site_under_test import Site
+from tests.kit.certificate import make_certificate
 from tests.kit.jobs import JobHandle
 from tests.kit.manifests import job_manifest
 from tests.kit.names import SYSTEM_NAMESPACE
 from tests.kit.paths import kubectl_program
-from tests.page.access_case import make_certificate
 
 HOST = "gpus.example.com"
 VALUES = f"""
@@ -41,7 +41,7 @@ def check(site: Site) -> None:
     report = site.report
     before = site.values
     with tempfile.TemporaryDirectory() as folder:
-        make_certificate(folder, HOST)
+        make_certificate(folder, HOST, "IP:127.0.0.1")
         site.kubectl("-n", SYSTEM_NAMESPACE, "create", "secret", "tls", "page", f"--cert={folder}/tls.crt", f"--key={folder}/tls.key")
         site.values += VALUES
         site.helm("upgrade")

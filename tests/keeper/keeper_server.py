@@ -16,6 +16,7 @@ import urllib.parse
 import urllib.request
 from typing import Any
 
+from tests.kit.certificate import make_certificate
 from tests.kit.paths import program
 from tests.kit.waiting import wait_for
 
@@ -45,9 +46,7 @@ class KeeperServer:
         self.add_key("k1", KEY)
         os.mkdir(f"{folder}/tls")
         self.certificate = f"{folder}/tls/tls.crt"
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                        "-subj", "/CN=keeper", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{folder}/tls/tls.key",
-                        "-out", self.certificate], check=True, capture_output=True)
+        make_certificate(f"{folder}/tls", "keeper", "IP:127.0.0.1")
         self.port, self.readers_port, self.health_port = free_port(), free_port(), free_port()
         self._command = [program("gpupool-keeper"), "--kubeconfig", kubeconfig, "--data-directory", self.data, "--keys-directory",
                          self.keys, "--tls-directory", f"{folder}/tls", "--writers-bind-address", f"127.0.0.1:{self.port}",

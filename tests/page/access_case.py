@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.kit import deploy
 from tests.kit.api import Api
+from tests.kit.certificate import make_certificate
 from tests.kit.kubectl import apply_objects
 from tests.kit.manifests import job_manifest, pool_manifest, sweep_manifest
 from tests.kit.paths import program
@@ -22,20 +23,13 @@ from tests.page.page_case import PageCase
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 
 
-def make_certificate(folder: str, name: str) -> None:
-    """tls.crt and tls.key, signed by themselves."""
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                    "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{folder}/tls.key",
-                    "-out", f"{folder}/tls.crt"], check=True, capture_output=True)
-
-
 class WebServer:
     """gpupool-web as a process, by TLS on a free port of 127.0.0.1."""
 
     def __init__(self, api: Api, *flags: str) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="gpupool-web-")
         folder = self._folder.name
-        make_certificate(folder, "page")
+        make_certificate(folder, "page", "IP:127.0.0.1")
         cluster = api.config["clusters"][0]["cluster"]
         with open(f"{folder}/ca.crt", "wb") as target:
             target.write(base64.b64decode(cluster["certificate-authority-data"]))
