@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +19,9 @@
 #include "kube/config/rest_config.h"
 #include "net/curl_transport.h"
 #include "net/http_server.h"
+#include "reader_server/reader_access.h"
+#include "reader_server/reader_server.h"
+#include "report_api/report_api.h"
 #include "runtime/cache/informer.h"
 #include "runtime/watch/reflector.h"
 #include "serve/intake.h"
@@ -31,6 +35,7 @@ namespace {
 
 constexpr std::chrono::seconds kRetry{1};
 constexpr std::chrono::seconds kMeasured{5};  // how busy machines were is stored so often, if it was reported
+constexpr std::chrono::seconds kLookAtCertificate{10};
 constexpr char kAgent[] = "gpupool-ledger/" GPUPOOL_VERSION;
 
 // Read by the server's threads.
@@ -71,6 +76,41 @@ kube::ClientOptions client_options(const kube::RestConfig& config) {
   options.impersonate_groups = config.impersonate_groups;
   return options;
 }
+
+// Who reads bills and payouts by the network, if anybody does. What is wrong with their server holds up no
+// entry: it is logged, and tried again.
+class Readers {
+ public:
+  Readers(const Options& options, const net::Endpoint& api, kube::Client& own, base::Clock& clock,
+          base::Metrics& metrics, const base::Log& log)
+      : wanted_(!options.readers_bind_address.empty()),
+        clock_(clock),
+        log_(log),
+        transport_(net::without_identity(api), kAgent),
+        access_(transport_, own, std::chrono::seconds(options.access_cache_seconds), clock, metrics),
+        reports_(options.database, access_, clock),
+        server_(
+            {options.readers_bind_address, options.tls_directory},
+            [this](const net::ServerRequest& request) { return reports_.answer(request); }, log) {}
+
+  // Call this often.
+  void serve() {
+    if (!wanted_ || (looked_ && clock_.now() - *looked_ < kLookAtCertificate)) return;
+    looked_ = clock_.now();
+    if (const auto served = server_.serve(); !served)
+      log_.warning("cannot serve readers; trying again", {{"error", served.error().message}});
+  }
+
+ private:
+  const bool wanted_;
+  const base::Clock& clock_;
+  const base::Log& log_;
+  net::CurlTransport transport_;
+  readers::ReaderAccess access_;
+  ledger::ReportApi reports_;
+  readers::ReaderServer server_;
+  std::optional<base::SteadyTime> looked_;
+};
 
 // Enters nothing into books that are not those that the cluster knows: a person has to look first, and adopt
 // them.
@@ -136,7 +176,11 @@ base::Result<void> serve_ledger(const Options& options, base::Clock& clock, cons
         }}});
   if (!server) return tl::unexpected<base::Error>(server.error());
   log.info("keeping the books", {{"database", (*books)->name()}, {"healthPort", (*server)->port()}});
-  const auto tell = [&] { tell_state(metrics, **to_read, state); };
+  Readers readers(options, config->endpoint, client, clock, metrics, log);
+  const auto tell = [&] {
+    tell_state(metrics, **to_read, state);
+    readers.serve();
+  };
   await_agreement(publication, state, tell, clock, log, stop);
   std::vector<std::jthread> watching;
   for (auto* reflector : {&of_jobs, &of_records, &of_machines, &accounts.reflector()})

@@ -12,6 +12,7 @@ namespace gpupool {
 namespace {
 
 constexpr int kUsageError = 2;
+constexpr int kMostCacheSeconds = 300;
 
 // "SEQ:HASH"; nothing for other text.
 std::optional<ledger::Head> parse_head(const std::string& text) {
@@ -68,6 +69,17 @@ class CommandLine {
     serve
         ->add_option("--health-bind-address", options_.health_bind_address,
                      "HOST:PORT of /healthz, /readyz and /metrics")
+        ->capture_default_str();
+    serve->add_option("--readers-bind-address", options_.readers_bind_address,
+                      "HOST:PORT for who reads bills and payouts, by TLS only; default: none");
+    serve
+        ->add_option("--tls-directory", options_.tls_directory,
+                     "Holds tls.crt and tls.key; read again when they change")
+        ->capture_default_str();
+    serve
+        ->add_option("--access-cache-seconds", options_.access_cache_seconds,
+                     "For how long a reader's right counts before the API server is asked again")
+        ->check(CLI::Range(1, kMostCacheSeconds))
         ->capture_default_str();
     serve->add_option("--log-level", log_level_, "debug, info, warning or error")
         ->check(CLI::IsMember({"debug", "info", "warning", "error"}))

@@ -34,6 +34,9 @@ struct Options {
   std::string database = "/data/ledger.db";
   std::string kubeconfig;
   std::string health_bind_address = ":8080";
+  std::string readers_bind_address;  // empty: nobody reads by the network
+  std::string tls_directory = "/etc/gpupool/tls";
+  int access_cache_seconds = 30;
   base::LogLevel log_level = base::LogLevel::kInfo;
   ledger::Whose whose = {};
   std::optional<base::Month> month;  // absent: this one

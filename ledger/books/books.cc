@@ -281,8 +281,11 @@ base::Result<std::int64_t> Books::disputed() {
   return (*count)->number(0);
 }
 
-base::Result<void> Books::each_entry(const std::function<bool(const Entry&)>& visit, std::int64_t after) {
-  return each("seq > " + std::to_string(after), visit);
+base::Result<void> Books::each_entry(const std::function<bool(const Entry&)>& visit, std::int64_t after,
+                                     const std::string& mentioning) {
+  std::string where = "seq > " + std::to_string(after);
+  if (!mentioning.empty()) where += " AND (kind = 'closing' OR body LIKE '%" + mentioning + "%')";
+  return each(where, visit);
 }
 
 base::Result<void> Books::each_amendment(const std::function<bool(const Entry&)>& visit) {

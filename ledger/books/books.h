@@ -74,8 +74,10 @@ class Books {
   base::Result<Head> head();
   // How many entries are disputed.
   base::Result<std::int64_t> disputed();
-  // All entries after the one of this number, in their order, until visit() returns false.
-  base::Result<void> each_entry(const std::function<bool(const Entry&)>& visit, std::int64_t after = 0);
+  // All entries after the one of this number, in their order, until visit() returns false. mentioning: as of
+  // mention_of(): most entries that do not have this text are left out, but no closing is.
+  base::Result<void> each_entry(const std::function<bool(const Entry&)>& visit, std::int64_t after = 0,
+                                const std::string& mentioning = "");
   // The corrections, closings and payments, in their order, until visit() returns false.
   base::Result<void> each_amendment(const std::function<bool(const Entry&)>& visit);
   base::Result<std::optional<Entry>> entry(std::int64_t seq);

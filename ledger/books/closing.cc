@@ -13,7 +13,8 @@ std::string to_text(const Closing& closing) {
 base::Result<Closing> closing_from(const std::string& text) { return base::json::read<Closing>(text); }
 
 base::Result<void> each_change(Books& books, std::int64_t after, ClosedMonths& closed,
-                               const std::function<void(const Entry&, const Change&)>& visit) {
+                               const std::function<void(const Entry&, const Change&)>& visit,
+                               const std::string& mentioning) {
   base::Result<void> understood;
   auto all = books.each_entry(
       [&](const Entry& entry) {
@@ -28,7 +29,7 @@ base::Result<void> each_change(Books& books, std::int64_t after, ClosedMonths& c
         }
         return understood.has_value();
       },
-      after);
+      after, mentioning);
   return understood ? all : understood;
 }
 

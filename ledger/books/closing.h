@@ -30,9 +30,11 @@ std::string to_text(const Closing& closing);
 base::Result<Closing> closing_from(const std::string& text);
 
 // Visits every change after the entry of this number, in order. closed: the months that were closed up to
-// there; what is closed later is added to it before the changes that follow are visited.
+// there; what is closed later is added to it before the changes that follow are visited. mentioning: as of
+// Books::each_entry().
 base::Result<void> each_change(Books& books, std::int64_t after, ClosedMonths& closed,
-                               const std::function<void(const Entry&, const Change&)>& visit);
+                               const std::function<void(const Entry&, const Change&)>& visit,
+                               const std::string& mentioning = "");
 
 // What is charged in each month.
 class MonthTotals {

@@ -101,6 +101,15 @@ std::string to_text(const Fact& fact) {
   return fields.dump();  // keys are in order
 }
 
+std::string mention_of(const char* field, const std::string& value) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  };
+  if (value.empty() || !std::ranges::all_of(value, plain)) return {};
+  return "\"" + std::string(field) + "\":\"" + value + "\"";
+}
+
 base::Result<Fact> fact_from(const std::string& text) { return base::json::read<Fact>(text); }
 
 }  // namespace gpupool::ledger

@@ -33,15 +33,20 @@ std::string explanation_of(const Entry& entry, const Change& change) {
 
 }  // namespace
 
-base::Result<std::string> explain(Books& books, const std::string& job) {
+base::Result<std::string> explain(Books& books, const std::string& job, std::int64_t since) {
   std::string text;
-  const auto all = books.each_entry([&](const Entry& entry) {
+  const auto slash = job.find('/');
+  const auto mention =
+      slash == std::string::npos ? mention_of("jobUid", job) : mention_of("job", job.substr(slash + 1));
+  const auto visit = [&](const Entry& entry) {
     if (!is_change(entry)) return true;
     const auto change = change_of(entry);
-    if (change && (job == change->fact.job_uid || job == change->fact.ns + "/" + change->fact.job))
+    if (change && change->fact.from >= since &&
+        (job == change->fact.job_uid || job == change->fact.ns + "/" + change->fact.job))
       text += explanation_of(entry, *change);
     return true;
-  });
+  };
+  const auto all = books.each_entry(visit, 0, mention);
   if (!all) return tl::unexpected<base::Error>(all.error());
   if (text.empty())
     return base::fail(base::ErrorCode::kNotFound,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -9,7 +10,7 @@
 namespace gpupool::ledger {
 
 // How the amount of each segment of a job comes about, with what was corrected. job: "namespace/name" or a
-// UID.
-base::Result<std::string> explain(Books& books, const std::string& job);
+// UID. since: Unix seconds: what began to be held before that is left out.
+base::Result<std::string> explain(Books& books, const std::string& job, std::int64_t since = 0);
 
 }  // namespace gpupool::ledger

@@ -15,6 +15,7 @@ base::Micros share(const Fact& fact, base::Micros amount, bool for_owner) {
 }
 
 bool concerns(const Whose& whose, const Fact& fact) {
+  if (fact.from < whose.since) return false;
   if (!whose.ns.empty() && fact.ns != whose.ns) return false;
   if (whose.for_owner && fact.owner.empty()) return false;
   return whose.owner.empty() || fact.owner == whose.owner;
@@ -57,9 +58,10 @@ base::Result<void> add_payments(Statement& statement, Books& books) {
 base::Result<Statement> make_statement(Books& books, const base::Month& month, const Whose& whose) {
   Statement statement{month, whose, {}, {}};
   ClosedMonths closed;
-  const auto all = each_change(books, 0, closed, [&](const Entry& entry, const Change& change) {
-    add(statement, entry, change, closed);
-  });
+  const auto all = each_change(
+      books, 0, closed,
+      [&](const Entry& entry, const Change& change) { add(statement, entry, change, closed); },
+      whose.ns.empty() ? mention_of("owner", whose.owner) : mention_of("namespace", whose.ns));
   if (!all) return tl::unexpected<base::Error>(all.error());
   if (whose.for_owner) {
     if (auto paid = add_payments(statement, books); !paid) return tl::unexpected<base::Error>(paid.error());

@@ -20,6 +20,7 @@ struct Whose {
   std::string ns;
   std::string owner;
   bool for_owner = false;  // amounts are what owners are paid
+  std::int64_t since = 0;  // Unix seconds: what began to be held before that is left out
 };
 
 // What one entry is in a month.

@@ -13,7 +13,7 @@ from tests.kit.paths import ROOT
 CHART = os.path.join(ROOT, "deploy", "helm", "gpupool")
 ALL_ON = ["--set", "metrics.serviceMonitor.enabled=true,metrics.prometheusRule.enabled=true,metrics.dashboard.enabled=true,"
           "networkPolicy.restrictEgress=true,priorityClass.create=true,placementPolicy.enabled=true,"
-          "web.enabled=true,web.tlsSecret=page,web.hosts={gpus.example.com},keeper.enabled=true,keeper.keysSecret=keys,keeper.tlsSecret=keeper,ledger.enabled=true"]
+          "web.enabled=true,web.tlsSecret=page,web.hosts={gpus.example.com},keeper.enabled=true,keeper.keysSecret=keys,keeper.tlsSecret=keeper,ledger.enabled=true,ledger.tlsSecret=ledger"]
 
 
 class HelmError(Exception):

@@ -8,11 +8,12 @@ import unittest
 from tests.deploy.chart import of_kind, template
 from tests.deploy.pod_security import violations
 from tests.deploy.test_keeper import named
-from tests.deploy.test_web import AWAY, REQUIRED, pod_of
+from tests.deploy.test_web import AWAY, ON as WEB, REQUIRED, pod_of
 from tests.kit.commands import output_of
 from tests.kit.paths import program
 
 ON = ["--set", "ledger.enabled=true"]
+READ = ["--set", "ledger.enabled=true,ledger.tlsSecret=ledger"]
 
 
 class LedgerChartTest(unittest.TestCase):
@@ -42,6 +43,31 @@ class LedgerChartTest(unittest.TestCase):
         self.assertEqual(violations(pod), [])
         self.assertTrue(pod["containers"][0]["securityContext"]["readOnlyRootFilesystem"])
 
+    def test_readers_are_served_only_with_a_certificate(self):
+        without = json.dumps(template(*ON, *WEB))
+        for word in ("7072", "ledger-way", "services/proxy", "--ledger=https"):
+            self.assertNotIn(word, without)
+        self.assertNotIn("Service", [item["kind"] for item in template(*ON) if item["metadata"]["name"] == "gpupool-ledger"])
+        objects = template(*READ, *WEB)
+        self.assertIn({"apiGroups": [""], "resources": ["namespaces"], "verbs": ["get"]}, named(objects, "ClusterRole", "gpupool-ledger")["rules"])
+        self.assertEqual(named(objects, "Service", "gpupool-ledger")["spec"]["ports"],
+                         [{"name": "readers", "port": 7072, "protocol": "TCP", "targetPort": "readers"}])
+        pod = pod_of(objects, "ledger")
+        self.assertEqual(violations(pod), [])
+        self.assertIn({"name": "tls", "secret": {"secretName": "ledger", "defaultMode": 0o440, "optional": True}}, pod["volumes"])
+        self.assertIn("--readers-bind-address=:7072", pod["containers"][0]["args"])
+        web = pod_of(objects, "web")
+        self.assertIn("--ledger=https://gpupool-ledger.gpupool-system.svc:7072", web["containers"][0]["args"])
+        self.assertIn({"name": "ledger", "secret": {"secretName": "ledger", "items": [{"key": "tls.crt", "path": "tls.crt"}]}}, web["volumes"])
+
+    def test_the_way_by_the_api_server_is_this_service_alone(self):
+        role = named(template(*READ), "Role", "gpupool-ledger-way")
+        self.assertEqual(role["rules"], [{"apiGroups": [""], "resources": ["services/proxy"], "verbs": ["get"],
+                                          "resourceNames": ["https:gpupool-ledger:7072"]}])
+        binding = named(template(*READ), "RoleBinding", "gpupool-ledger-way")
+        self.assertEqual([subject["name"] for subject in binding["subjects"]], ["system:authenticated"])
+        self.assertNotIn("ledger-way", json.dumps(template(*READ, "--set", "ledger.proxyReaders=null")))
+
     def test_it_runs_alone_and_not_on_nodes_of_pools(self):
         deployment = named(template(*ON), "Deployment", "gpupool-ledger")["spec"]
         self.assertEqual((deployment["replicas"], deployment["strategy"]), (1, {"type": "Recreate"}))
@@ -67,6 +93,6 @@ class LedgerChartTest(unittest.TestCase):
 
     def test_its_flags_are_known(self):
         known = set(re.findall(r"--[a-z-]+", output_of(program("gpupool-ledger"), "serve", "--help")))
-        command, *flags = pod_of(template(*ON), "ledger")["containers"][0]["args"]
+        command, *flags = pod_of(template(*READ), "ledger")["containers"][0]["args"]
         self.assertEqual("serve", command)
         self.assertLessEqual({flag.partition("=")[0] for flag in flags}, known)

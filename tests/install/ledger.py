@@ -2,10 +2,13 @@
 """The ledger as part of the release: what a job cost is in the books when the job is gone."""
 
 import json
+import tempfile
 from typing import Any
 
 from tests.install import rights
+from tests.install.keeper import gpupool
 from tests.install.site_under_test import Site
+from tests.kit.certificate import make_certificate
 from tests.kit.jobs import JobHandle
 from tests.kit.manifests import PRICE, job_manifest
 from tests.kit.names import API_VERSION, SYSTEM_NAMESPACE
@@ -15,11 +18,16 @@ ledger:
   enabled: true
   image: {tag: dev}
   storage: {size: ""}
+  tlsSecret: ledger
 """
+HOST = f"gpupool-ledger.{SYSTEM_NAMESPACE}.svc"
 
 
 def check(site: Site) -> None:
     report, before = site.report, site.values
+    with tempfile.TemporaryDirectory() as folder:
+        make_certificate(folder, HOST, f"DNS:{HOST}")
+        site.kubectl("-n", SYSTEM_NAMESPACE, "create", "secret", "tls", "ledger", f"--cert={folder}/tls.crt", f"--key={folder}/tls.key")
     site.values += VALUES
     site.helm("upgrade")
     site.api.patch("gpupools", "shared", {"spec": {"price": PRICE}})
@@ -47,13 +55,18 @@ def check(site: Site) -> None:
     _ledger(site, "correct", "--entry", str(line["entry"]), "--to", "0", "--reason", "a test")
     report.eventually("what is corrected is back in the budget", lambda: (
         site.api.get("gpuaccounts", "payer").get("status", {}).get("spent") == "0.000000", site.api.get("gpuaccounts", "payer")))
+    shown = gpupool(site, "bill", "--month", line["from"][:7], "-o", "json")
+    report.check("people read the bill of the job that is gone", json.loads(shown.stdout or "{}").get("report", {}).get("totals") == {"EUR": "0.000000"},
+                 shown.stdout + shown.stderr)
     told = _ledger(site, "verify")
     report.check("the books are right", "the books are right" in told, told)
     site.api.delete("gpuaccounts", "payer")
     site.api.patch("gpupools", "shared", {"spec": {"price": None}})
     site.values = before
     site.helm("upgrade")
-    report.eventually("without the value nothing is left of the ledger", lambda: (not site.pods("ledger"), ""))
+    report.eventually("without the value nothing is left of the ledger", lambda: (
+        not site.pods("ledger") and not site.api.find("services", "gpupool-ledger", SYSTEM_NAMESPACE), ""))
+    site.kubectl("-n", SYSTEM_NAMESPACE, "delete", "secret", "ledger")
 
 
 def _ledger(site: Site, *words: str) -> Any:

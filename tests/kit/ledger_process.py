@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs gpupool-ledger."""
 
+import http.client
 import json
 import os
 import re
+import ssl
 import subprocess
 import urllib.error
 import urllib.request
 from typing import Any
 
+from tests.kit.certificate import make_certificate
 from tests.kit.paths import program
 from tests.kit.waiting import wait_for
 
@@ -16,19 +19,24 @@ from tests.kit.waiting import wait_for
 class LedgerProcess:
     """start() again after kill() is the restarted ledger."""
 
-    def __init__(self, kubeconfig: str, folder: str, volume: str | None = None) -> None:
-        """volume: a folder for the books alone."""
+    def __init__(self, kubeconfig: str, folder: str, volume: str | None = None, host: str = "") -> None:
+        """volume: a folder for the books alone. host: an address of this machine on which it serves readers."""
         self._kubeconfig = kubeconfig
         self.database, self._log = os.path.join(volume or folder, "ledger.db"), os.path.join(folder, "ledger.log")
         self._process: subprocess.Popen | None = None
         self._begin = 0
+        self.certificate, self._flags = os.path.join(folder, "tls.crt"), [] if not host else [
+            "--readers-bind-address", f"{host}:0", "--tls-directory", folder, "--access-cache-seconds", "1"]
+        self._host = host
+        if host:
+            make_certificate(folder, "ledger", f"IP:{host}")
 
     def start(self) -> None:
         with open(self._log, "ab") as log:
             self._begin = log.tell()
             self._process = subprocess.Popen(
                 [program("gpupool-ledger"), "serve", "--kubeconfig", self._kubeconfig, "--database", self.database,
-                 "--health-bind-address", "127.0.0.1:0"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                 "--health-bind-address", "127.0.0.1:0", *self._flags], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def kill(self) -> None:
         """As the kernel does it: it can do nothing more."""
@@ -55,6 +63,24 @@ class LedgerProcess:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
+
+    def readers_port(self) -> int:
+        found: list[str] = wait_for("the ledger to serve readers", lambda: re.findall(r'"serving readers".*"port":(\d+)', self.log()),
+                                    detail=self.log)
+        return int(found[-1])
+
+    def ask(self, path: str, token: str | None, **headers: str) -> tuple[int, str]:
+        """As a reader."""
+        trusted = ssl.create_default_context(cafile=self.certificate)
+        connection = http.client.HTTPSConnection(self._host, self.readers_port(), context=trusted, timeout=60)
+        if token is not None:
+            headers.setdefault("Authorization", f"Bearer {token}")
+        try:
+            connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        finally:
+            connection.close()
 
     def run(self, *words: str) -> subprocess.CompletedProcess:
         """One of the other commands, beside the one that serves."""

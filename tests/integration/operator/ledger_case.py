@@ -15,6 +15,8 @@ KINDS = ("gpuaccounts", "gpubillrecords", "gpuledgers")
 
 
 class LedgerCase(PriceCase):
+    readers_host = ""  # an address on which the ledger serves readers
+
     def setUp(self):
         super().setUp()
         folder = tempfile.mkdtemp(prefix="gpupool-ledger-")
@@ -24,7 +26,7 @@ class LedgerCase(PriceCase):
         self.beside = OperatorProcess(operator_binary(), self.lab.kubeconfig, self.lab.operator.log_path, ["--ledger"])
         self.beside.start()
         self.addCleanup(self.beside.kill)
-        self.ledger = LedgerProcess(self.lab.kubeconfig, folder)
+        self.ledger = LedgerProcess(self.lab.kubeconfig, folder, host=self.readers_host)
         self.addCleanup(self.ledger.kill)
         for name in self.node_names:
             self.api.patch("nodes", name, {"metadata": {"labels": {OWNER_LABEL: "alice"}}})

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "books/closing.h"
+#include "books/correction.h"
 #include "tests/unit/ledger/books_fixture.h"
 
 namespace gpupool::ledger {
@@ -50,6 +52,60 @@ TEST(Statement, SumsWhatANamespacePays) {
   EXPECT_THAT(as_csv(*bill), HasSubstr("2026-11,1,team-a,job-u,u,1,lab,alice,a,1,0,0,2026-11-01T00:00:00Z,"
                                        "2026-11-01T00:01:40Z,100,3.600000,10,0.100000,EUR,\r\n"));
   EXPECT_THAT(as_json(*bill), HasSubstr("\"EUR\": \"0.160000\""));
+}
+
+TEST(Statement, LeavesOutWhatBeganBefore) {
+  BooksInFolder books;
+  books.enter({make_fact("u", 1, {"a"}, 0, 100), make_fact("v", 1, {"a"}, 200, 260)});
+  ASSERT_TRUE(correct(*books, 1, 0, "broken"));
+  const auto since = [&](std::int64_t second) {
+    return make_statement(*books, *parse_month("2026-11"),
+                          {.ns = "team-a", .owner = "", .for_owner = false, .since = kNovember + second});
+  };
+  EXPECT_EQ(since(0)->totals.at("EUR"), 160'000);
+  const auto later = since(1);
+  ASSERT_EQ(later->lines.size(), 1U);
+  EXPECT_EQ(later->lines.front().fact.job, "job-v");
+  EXPECT_EQ(later->totals.at("EUR"), 60'000);
+  EXPECT_TRUE(since(201)->lines.empty());
+  EXPECT_TRUE(explain(*books, "team-a/job-u", kNovember));
+  EXPECT_EQ(explain(*books, "team-a/job-u", kNovember + 1).error().code, base::ErrorCode::kNotFound);
+}
+
+// Names that are alike, that have what SQL takes for a pattern, and characters that no name has.
+TEST(Statement, FindsTheEntriesOfANameAmongOthers) {
+  const std::vector<std::string> names = {"a", "aa", "a-1", "a_1", "A", "it's", "%", "a\"b", "a\\", "é"};
+  BooksInFolder books;
+  std::vector<Fact> facts;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    auto fact =
+        make_fact("u" + std::to_string(i), 1, {"n" + std::to_string(i)}, 0, static_cast<std::int64_t>(i) + 1);
+    fact.ns = fact.owner = names[i];
+    facts.push_back(std::move(fact));
+  }
+  ASSERT_EQ(books.enter(facts), names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto bill = make_statement(*books, *parse_month("2026-11"), {names[i], "", false});
+    ASSERT_TRUE(bill) << names[i];
+    ASSERT_EQ(bill->lines.size(), 1U) << names[i];
+    EXPECT_EQ(bill->lines.front().to - bill->lines.front().from, static_cast<std::int64_t>(i) + 1);
+    EXPECT_EQ(make_statement(*books, *parse_month("2026-11"), {"", names[i], true})->lines.size(), 1U);
+    EXPECT_TRUE(explain(*books, names[i] + "/job-u" + std::to_string(i)));
+    EXPECT_TRUE(explain(*books, "u" + std::to_string(i)));
+  }
+}
+
+TEST(Statement, KnowsWhichMonthsOthersHaveClosed) {
+  BooksInFolder books;
+  auto other = make_fact("v", 1, {"b"}, 0, 100);
+  other.ns = "team-b";
+  books.enter({other});
+  ASSERT_TRUE(close_month(*books, *parse_month("2026-11"), kNovember + 31 * kDay));
+  books.enter({make_fact("u", 1, {"a"}, 0, 100)});
+  const auto bill = make_statement(*books, *parse_month("2026-11"), {"team-a", "", false});
+  ASSERT_TRUE(bill);
+  EXPECT_TRUE(bill->lines.empty());
+  EXPECT_EQ(bill->closing, 2);
 }
 
 // Fields of a line of CSV. The tags have quotes and commas, the others have not.

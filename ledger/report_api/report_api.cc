@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report_api/report_api.h"
+
+#include <chrono>
+#include <cstdint>
+
+#include "books/books.h"
+#include "books/machine_times.h"
+#include "net/json_answer.h"
+#include "reader_server/reader_token.h"
+#include "reports/explain.h"
+#include "reports/machine_report.h"
+#include "reports/statement.h"
+
+namespace gpupool::ledger {
+namespace {
+
+using Kind = ReportRequest::Kind;
+
+std::int64_t unix_seconds(base::WallTime time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+const char* content_type(const std::string& format) {
+  if (format == "json") return "application/json";
+  return format == "text" ? "text/plain; charset=utf-8" : "text/csv; charset=utf-8";
+}
+
+std::string in_format(const Statement& statement, const std::string& format) {
+  if (format == "csv") return as_csv(statement);
+  if (format == "json") return as_json(statement);
+  return format == "focus" ? as_focus(statement) : as_text(statement);
+}
+
+}  // namespace
+
+net::ServerResponse ReportApi::answer(const net::ServerRequest& request) {
+  const auto token = readers::reader_token(request);
+  if (!token) return readers::no_token_answer();
+  const auto wanted =
+      read_report_request(request.path, request.query, base::month_of(unix_seconds(clock_.wall())));
+  if (!wanted) return net::error_answer(wanted.error());
+  const auto may = access_.may_read(*token, right_for(*wanted), std::string("the ") + name_of(wanted->kind),
+                                    stop_.get_token());
+  if (!may) return net::error_answer(may.error());
+  const auto since = known_since(*wanted);
+  if (!since) return net::error_answer(since.error());
+  auto text = report(*wanted, *since);
+  if (!text && text.error().code == base::ErrorCode::kNotFound)
+    return net::error_answer(404, text.error().message);
+  if (!text) return net::error_answer(500, text.error().message);
+  return {.content_type = content_type(wanted->format),
+          .body = *std::move(text),
+          .headers = {{"X-Content-Type-Options", "nosniff"}}};
+}
+
+base::Result<std::int64_t> ReportApi::known_since(const ReportRequest& request) {
+  if (request.ns.empty()) return 0;
+  const auto info = access_.namespace_info(request.ns, stop_.get_token());
+  if (!info && info.error().code == base::ErrorCode::kNotFound)
+    return tl::unexpected<base::Error>(
+        {base::ErrorCode::kNotFound, "there is no namespace " + request.ns, 404});
+  if (!info) return tl::unexpected<base::Error>(info.error());
+  return unix_seconds(info->created);
+}
+
+base::Result<std::string> ReportApi::report(const ReportRequest& request, std::int64_t since) {
+  const base::MutexLock lock(mutex_);
+  const auto books = Books::open_to_read(database_, clock_);
+  if (!books) return tl::unexpected<base::Error>(books.error());
+  if (request.kind == Kind::kExplanation) return explain(**books, request.ns + "/" + request.job, since);
+  if (request.kind == Kind::kMachines) {
+    auto times = MachineTimes::open_to_read(database_);
+    if (!times) return tl::unexpected<base::Error>(times.error());
+    const auto machines = make_machine_report(**books, *times, request.month, request.owner);
+    if (!machines) return tl::unexpected<base::Error>(machines.error());
+    return request.format == "json" ? as_json(*machines) : as_text(*machines);
+  }
+  const auto statement = make_statement(**books, request.month,
+                                        {request.ns, request.owner, request.kind == Kind::kPayout, since});
+  if (!statement) return tl::unexpected<base::Error>(statement.error());
+  return in_format(*statement, request.format);
+}
+
+}  // namespace gpupool::ledger
