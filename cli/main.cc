@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/stop_signals.h"
+#include "bills/commands.h"
 #include "command/program.h"
 #include "general/complete.h"
 #include "general/doctor.h"
@@ -29,12 +30,12 @@ void add_commands(command::Registry& registry) {
   for (const auto make :
        {submit::make_run, jobs::make_list, jobs::make_queue, jobs::make_describe, jobs::make_why,
         jobs::make_wait, logs::make_logs, results::make_results, jobs::make_cancel, jobs::make_suspend,
-        jobs::make_resume, jobs::make_retry, jobs::make_priority, jobs::make_shell, jobs::make_bill}) {
+        jobs::make_resume, jobs::make_retry, jobs::make_priority, jobs::make_shell, bills::make_bill}) {
     registry.add(kJobs, make());
   }
   registry.add("Sweeps", sweeps::make_sweep());
   static constexpr char kNodes[] = "GPUs and nodes";
-  for (const auto make : {nodes::make_top, nodes::make_drain, nodes::make_undrain})
+  for (const auto make : {nodes::make_top, nodes::make_drain, nodes::make_undrain, bills::make_payout})
     registry.add(kNodes, make());
   registry.add(kNodes, page::make_web(GPUPOOL_VERSION));
   static constexpr char kProgram[] = "About this program";

@@ -3,13 +3,12 @@
 
 #include <utility>
 
-#include "command/proxy_token.h"
+#include "command/own_service.h"
 
 namespace gpupool::command {
 namespace {
 
-constexpr char kKeeper[] = "gpupool-system/gpupool-keeper";
-constexpr int kReadersPort = 7071;
+constexpr OwnService kKeeper{"--keeper", "gpupool-system/gpupool-keeper", 7071, "the keeper of logs"};
 
 }  // namespace
 
@@ -19,18 +18,11 @@ void add_keeper_flag(Flags& flags, std::string& keeper) {
 }
 
 base::Result<logs::KeptLogs> find_keeper(const std::string& keeper, Context& context) {
-  const std::string name = keeper.empty() ? kKeeper : keeper;
-  const std::size_t slash = name.find('/');
-  if (slash == std::string::npos || slash == 0 || slash + 1 == name.size())
-    return base::fail(base::ErrorCode::kInvalidArgument,
-                      "--keeper: \"" + name + "\" is not NAMESPACE/SERVICE");
-  if (!context.general.as.empty())
-    return base::fail(base::ErrorCode::kInvalidArgument,
-                      "the keeper of logs cannot be asked with --as: it would see your own token");
+  auto prefix = service_prefix(kKeeper, keeper, context);
+  if (!prefix) return tl::unexpected<base::Error>(prefix.error());
   const auto session = context.session();
   if (!session) return tl::unexpected<base::Error>(session.error());
-  return logs::KeptLogs((*session)->client(),
-                        service_proxy_path(name.substr(0, slash), name.substr(slash + 1), kReadersPort));
+  return logs::KeptLogs((*session)->client(), std::move(*prefix));
 }
 
 base::Error keeper_problem(const base::Error& error, const std::string& what) {

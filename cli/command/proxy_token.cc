@@ -9,7 +9,7 @@
 namespace gpupool::command {
 namespace {
 
-constexpr std::string_view kProxied = "/proxy/v1/namespaces/";
+constexpr std::string_view kProxied = "/proxy/v1/";
 
 }  // namespace
 
@@ -26,10 +26,11 @@ base::Result<net::HttpRequest> ProxyTokenTransport::with_token(net::HttpRequest 
   auto token = tokens_ == nullptr ? base::Result<std::string>(std::string()) : tokens_->token(stop);
   if (!token) return tl::unexpected<base::Error>(token.error());
   if (token->empty())
-    return tl::unexpected<base::Error>({base::ErrorCode::kUnauthorized,
-                                        "the keeper of logs asks for a token, and this kubeconfig has none, "
-                                        "but perhaps a certificate; use one with "
-                                        "a token, as of `kubectl create token SERVICEACCOUNT`"});
+    return tl::unexpected<base::Error>(
+        {base::ErrorCode::kUnauthorized,
+         "gpupool's own servers ask for a token, and this kubeconfig has none, "
+         "but perhaps a certificate; use one with "
+         "a token, as of `kubectl create token SERVICEACCOUNT`"});
   request.headers.push_back({"X-Gpupool-Token", std::move(*token)});
   return request;
 }

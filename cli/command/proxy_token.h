@@ -11,8 +11,8 @@ namespace gpupool::command {
 // The path by which the API server passes requests on to a Service of a cluster, by TLS.
 std::string service_proxy_path(const std::string& ns, const std::string& service, int port);
 
-// Adds the caller's token, as X-Gpupool-Token, to requests that the API server passes on to a keeper: it
-// removes the Authorization header from those. Thread-safe.
+// Adds the caller's token, as X-Gpupool-Token, to requests that the API server passes on to a program of
+// gpupool: it removes the Authorization header from those. Thread-safe.
 class ProxyTokenTransport final : public net::Transport {
  public:
   // tokens: null if the caller has none. REQUIRES: both outlive this.

@@ -8,7 +8,6 @@
 // The commands about GpuJobs that exist. Each is in the file of its name, those that only write in change.cc.
 namespace gpupool::jobs {
 
-std::unique_ptr<command::Command> make_bill();
 std::unique_ptr<command::Command> make_list();
 std::unique_ptr<command::Command> make_queue();
 std::unique_ptr<command::Command> make_describe();

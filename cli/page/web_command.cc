@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "command/keeper.h"
+#include "command/ledger.h"
 #include "server/visitor_key.h"
 #include "server/web_server.h"
 
@@ -32,6 +33,7 @@ class Web final : public command::Command {
   void add_flags(command::Flags& flags) override {
     flags.number("--port", port_, "PORT", "Port on 127.0.0.1 (default: a free one)", 1, 65535);
     command::add_keeper_flag(flags, keeper_);
+    command::add_ledger_flag(flags, ledger_);
   }
 
   base::Result<int> run(command::Context& context) override {
@@ -41,8 +43,15 @@ class Web final : public command::Command {
     if (!key) return tl::unexpected<base::Error>(key.error());
     const auto kept = command::find_keeper(keeper_, context);
     if (!kept && !keeper_.empty()) return tl::unexpected<base::Error>(kept.error());
+    auto ledger = command::ledger_prefix(ledger_, context);
+    if (!ledger && !ledger_.empty()) return tl::unexpected<base::Error>(ledger.error());
+    if (ledger && ledger_.empty()) {  // is there one?
+      const auto asked = (*session)->client().get_path(*ledger + "/v1", context.stop);
+      if (!asked && command::no_way_to_ledger(asked.error())) ledger->clear();
+    }
     web::KeyVisitors visitors(*key, (*session)->client(),
-                              kept ? std::make_shared<const logs::KeptLogs>(*kept) : nullptr);
+                              kept ? std::make_shared<const logs::KeptLogs>(*kept) : nullptr,
+                              ledger.value_or(""));
     const auto server = web::WebServer::start({.bind = "127.0.0.1:" + std::to_string(port_.value_or(0)),
                                                .hosts = {"127.0.0.1", "localhost"},
                                                .ns = (*session)->ns(),
@@ -60,6 +69,7 @@ class Web final : public command::Command {
   std::string version_;
   std::optional<std::int64_t> port_;
   std::string keeper_;
+  std::string ledger_;
 };
 
 }  // namespace
