@@ -48,14 +48,17 @@ base::Result<net::Endpoint> api_endpoint(const Options& options) {
   return endpoint(std::move(*url), "--api-ca", options.api_ca);
 }
 
-// Null: there is none.
-base::Result<std::unique_ptr<net::CurlTransport>> keeper_transport(const Options& options) {
-  if (options.keeper.empty()) return nullptr;
-  if (!options.keeper.starts_with("https://"))
-    return base::fail(base::ErrorCode::kInvalidArgument, "--keeper: visitors' tokens are sent by https only");
-  auto keeper = endpoint(options.keeper, "--keeper-ca", options.keeper_ca);
-  if (!keeper) return tl::unexpected<base::Error>(keeper.error());
-  return std::make_unique<net::CurlTransport>(std::move(*keeper), "gpupool-web/" GPUPOOL_VERSION);
+// To a program of gpupool that is told who the visitors are. flag: that names its URL, with "-ca" that of its
+// certificate. Null: there is none.
+base::Result<std::unique_ptr<net::CurlTransport>> transport_to(const std::string& url,
+                                                               const std::string& flag,
+                                                               const std::string& ca) {
+  if (url.empty()) return nullptr;
+  if (!url.starts_with("https://"))
+    return base::fail(base::ErrorCode::kInvalidArgument, flag + ": visitors' tokens are sent by https only");
+  auto reached = endpoint(url, (flag + "-ca").c_str(), ca);
+  if (!reached) return tl::unexpected<base::Error>(reached.error());
+  return std::make_unique<net::CurlTransport>(std::move(*reached), "gpupool-web/" GPUPOOL_VERSION);
 }
 
 web::WebOptions web_options(const Options& options, std::string tls_pem) {
@@ -78,9 +81,11 @@ base::Result<void> serve(const Options& options, const base::Log& log, const std
   if (!server_of_api) return tl::unexpected<base::Error>(server_of_api.error());
   const net::CurlGlobal curl;
   net::CurlTransport api(std::move(*server_of_api), "gpupool-web/" GPUPOOL_VERSION);
-  const auto keeper = keeper_transport(options);
+  const auto keeper = transport_to(options.keeper, "--keeper", options.keeper_ca);
   if (!keeper) return tl::unexpected<base::Error>(keeper.error());
-  web::TokenVisitors visitors(options.mode, api, keeper->get(), clock, metrics);
+  const auto ledger = transport_to(options.ledger, "--ledger", options.ledger_ca);
+  if (!ledger) return tl::unexpected<base::Error>(ledger.error());
+  web::TokenVisitors visitors(options.mode, {api, keeper->get(), ledger->get()}, clock, metrics);
   const auto health = net::HttpServer::start(
       options.health_bind_address,
       {{"/healthz", [](const net::ServerRequest&) { return net::ServerResponse{.body = "ok\n"}; }},

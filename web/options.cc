@@ -35,6 +35,13 @@ std::variant<Options, int> read_options(int argc, char** argv) {
       app.add_option("--keeper-ca", options.keeper_ca, "File with its certificate, or of who signed it");
   keeper->needs(keeper_ca);
   keeper_ca->needs(keeper);
+  auto* ledger =
+      app.add_option("--ledger", options.ledger,
+                     "URL of gpupool-ledger, for the bills of months; visitors' tokens are passed on");
+  auto* ledger_ca =
+      app.add_option("--ledger-ca", options.ledger_ca, "File with its certificate, or of who signed it");
+  ledger->needs(ledger_ca);
+  ledger_ca->needs(ledger);
   app.add_option("--host", options.hosts,
                  "A name under which the page is reached; may be given several times")
       ->required();

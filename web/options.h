@@ -15,6 +15,8 @@ struct Options {
   std::string api_ca = "/etc/gpupool/api/ca.crt";
   std::string keeper;     // URL; empty: there is none
   std::string keeper_ca;  // file
+  std::string ledger;     // URL; empty: there is none
+  std::string ledger_ca;  // file
   std::vector<std::string> hosts;
   std::string mode = "token";
   std::string ns = "default";

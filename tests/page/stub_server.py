@@ -15,7 +15,7 @@ TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=u
          ".svg": "image/svg+xml"}
 POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
           "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-SESSION = {"mode": "local", "user": "tester", "allNamespaces": True, "namespace": "lab", "version": "0"}
+SESSION = {"mode": "local", "user": "tester", "allNamespaces": True, "namespace": "lab", "version": "0", "ledger": True}
 
 Topic = dict[str, Any]
 # What is sent for a topic, message by message; the id is added.
@@ -29,6 +29,8 @@ class StubServer:
         stub = self
         self.plays, self.posts = plays, []  # type: ignore[var-annotated]
         self.status = 200  # of the session
+        self.bill: Any = {"month": "2026-11", "closed": False, "lines": [], "totals": {}}
+        self.bill_status, self.bills = 200, []  # type: ignore[var-annotated]
         self.ended = threading.Event()
 
         class Handler(BaseHTTPRequestHandler):
@@ -39,6 +41,10 @@ class StubServer:
                 if path == "/api/session":
                     self.answer(stub.status, "application/json", json.dumps(
                         SESSION if stub.status == 200 else {"error": "sign in", "mode": "token"}).encode())
+                    return
+                if path == "/api/bill":
+                    stub.bills.append(urllib.parse.urlsplit(self.path).query)
+                    self.answer(stub.bill_status, "application/json", json.dumps(stub.bill).encode())
                     return
                 file = PAGE / (path.lstrip("/") or "index.html")
                 if not file.is_file():

@@ -4,6 +4,7 @@
 import gzip
 import json
 
+from tests.kit.waiting import wait_for
 from tests.page.page_case import PageCase
 from tests.page.played_objects import everything
 from tests.page.stub_server import PAGE, TYPES
@@ -12,7 +13,7 @@ VIEWS = {"pools": ["gpus", "8 of 24"], "pools/gpus": ["2 of 3 ready", "1.08 EUR 
          "nodes": ["NVIDIA-H100", "lab/resnet-0", "93 % busy", "61 °C"],
          "jobs": ["lab/job-0", "▶ Running", "8 jobs"], "jobs/lab/resnet": ["WorkersRunning", "Timeline", "loss, last", "step 199", "4 running",
                                              "7.00 EUR, 4.80 EUR an hour"],
-         "sweeps": ["lab/tune", "4/10"], "sweeps/lab/tune": ["4 of 10 trials", "lr=0.1"], "usage": ["nlp", "2.00"]}
+         "sweeps": ["lab/tune", "4/10"], "sweeps/lab/tune": ["4 of 10 trials", "lr=0.1"], "usage": ["nlp", "2.00"], "bills": ["Nothing is billed in this month"]}
 
 
 class ViewsTest(PageCase):
@@ -41,6 +42,23 @@ class ViewsTest(PageCase):
                              + json.dumps(days) + ".map((day) => poolPrice({spec}, Date.parse(day + 'T12:00:00Z')) ?? null))))")
         self.assertEqual([None, None, None, "1.2 EUR per GPU-hour, H100 3.1", "2.5 EUR per GPU-hour, H100 4",
                           "3 EUR per GPU-hour, H100 3.1"], json.loads(told))
+
+    def test_the_bill_of_a_month(self):
+        server, page = self.stub(everything), self.page()
+        line = {"namespace": "lab", "currency": "EUR", "nodes": ["a", "b"], "gpus": 4, "slices": 0, "split": 0, "seconds": 900, "note": ""}
+        server.bill = {"month": "2026-10", "closed": True, "totals": {"EUR": "2.350000"}, "lines": [
+            {**line, "job": "train", "amount": "2.400001"}, {**line, "job": "train", "gpus": 0, "slices": 1, "split": 4, "nodes": ["c"], "amount": "0.199999"},
+            {**line, "job": "train", "seconds": 0, "amount": "-0.250000", "note": "correction of entry 1: <b>broken</b>"}]}
+        page.open(server.url + "#/bills")
+        for text in ("All namespaces, 2026-10 (UTC), closed", "lab/train", "2.063", "2.350000 EUR", "correction of entry 1: <b>broken</b>"):
+            page.wait_text(text)
+        page.run("(() => { const month = document.querySelector('[type=month]'); month.value = '2026-09'; month.dispatchEvent(new Event('change')); })()")
+        wait_for("the bill of the month", lambda: server.bills[-1] == "namespace=&month=2026-09")
+        server.bill_status, server.bill = 403, {"error": "you may not read the bill"}
+        page.open(server.url + "#/pools")
+        page.open(server.url + "#/bills")
+        page.wait_text("you may not read the bill")
+        page.close()
 
     def test_a_curve_is_drawn(self):
         _, page = self.open("jobs/lab/resnet")

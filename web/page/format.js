@@ -72,6 +72,12 @@ export function poolPrice({ spec, status }, now = Date.now()) {
     + (price.demand ? ", follows demand" : "");
 }
 
+// Millionths of a currency as it is written: -1250000 -> "-1.250000".
+export function money(millionths) {
+  const digits = String(Math.abs(millionths)).padStart(7, "0");
+  return `${millionths < 0 ? "-" : ""}${digits.slice(0, -6)}.${digits.slice(-6)}`;
+}
+
 // A Kubernetes quantity such as "1500m" as a number; NaN if it is none.
 export function quantity(text) {
   const found = /^([0-9.]+)(m?)$/.exec(text || "");

@@ -5,6 +5,7 @@ import { Component, html, render } from "./vendor/htm-preact.module.js";
 import { readSession, signOut, signedInByToken, takeKey } from "./session.js";
 import { SignIn } from "./sign_in.js";
 import { Stream } from "./stream.js";
+import { Bills, billTopics } from "./views/bills.js";
 import { Job, jobTopicsOf } from "./views/job.js";
 import { Jobs, jobTopics } from "./views/jobs.js";
 import { Nodes, nodeTopics } from "./views/nodes.js";
@@ -18,6 +19,7 @@ const views = {
   jobs: { title: "Jobs", list: Jobs, one: Job, topics: (route, session, ns) => (route.name ? jobTopicsOf(route) : jobTopics(route, session, ns)) },
   sweeps: { title: "Sweeps", list: Sweeps, one: Sweep, topics: sweepTopics },
   usage: { title: "Usage", list: Usage, topics: usageTopics },
+  bills: { title: "Bills", list: Bills, topics: billTopics, needs: "ledger" }, // what the session must have
 };
 
 const kept = "gpupool-namespace";
@@ -114,13 +116,13 @@ class Page extends Component {
     this.stream.watch(view.topics(route, session, ns));
     return html`<a class="skip" href="#main" onClick=${(e) => { e.preventDefault(); document.getElementById("main").focus(); }}>To the content</a>
       <header><strong class="brand">gpupool</strong>
-        <nav aria-label="Views">${Object.entries(views).map(([id, { title }]) => html`<a key=${id} href=${`#/${id}`} aria-current=${id === route.view ? "page" : undefined}>${title}</a>`)}</nav>
+        <nav aria-label="Views">${Object.entries(views).filter(([, { needs }]) => !needs || session[needs]).map(([id, { title }]) => html`<a key=${id} href=${`#/${id}`} aria-current=${id === route.view ? "page" : undefined}>${title}</a>`)}</nav>
         <label class="namespace">Namespace <input value=${ns} placeholder=${session.allNamespaces ? "all" : "name"} size="12" spellcheck="false" autocomplete="off"
           onChange=${(e) => this.choose(e.target.value.trim())} /></label>
         <span class="who">${session.user || (session.mode === "local" ? "your kubeconfig" : "signed in")}
           ${signedInByToken() && html` <button type="button" onClick=${() => { signOut(); this.stream.close(); this.setState({ session: null, unknown: { mode: "token", message: "Signed out." } }); }}>Sign out</button>`}</span></header>
       <p class="connection" role="status">${connected ? "" : told}</p>
-      <main id="main" tabindex="-1"><${View} key=${`${route.view}/${route.namespace || ""}/${route.name || ""}`} route=${route} topics=${this.stream.topics} session=${session} go=${this.go} /></main>`;
+      <main id="main" tabindex="-1"><${View} key=${`${route.view}/${route.namespace || ""}/${route.name || ""}`} route=${route} topics=${this.stream.topics} session=${session} ns=${ns} go=${this.go} /></main>`;
   }
 }
 

@@ -32,11 +32,8 @@ base::Result<std::string> session_json(kube::Client& client, const SessionFacts&
   const auto all = may(
       client, {.verb = "list", .group = std::string(jobs.group), .resource = std::string(jobs.plural)}, stop);
   if (!all) return tl::unexpected<base::Error>(all.error());
-  const json session = {{"mode", facts.mode},
-                        {"user", user_of(client, stop)},
-                        {"allNamespaces", *all},
-                        {"namespace", facts.ns},
-                        {"version", facts.version}};
+  const json session = {{"mode", facts.mode},    {"user", user_of(client, stop)}, {"allNamespaces", *all},
+                        {"namespace", facts.ns}, {"version", facts.version},      {"ledger", facts.ledger}};
   return session.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

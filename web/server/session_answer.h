@@ -13,11 +13,12 @@ struct SessionFacts {
   std::string mode;     // Visitors::mode()
   std::string ns;       // where the visitor begins
   std::string version;  // of this program
+  bool ledger = false;  // there is one to ask for bills
 };
 
-// {"mode","user","allNamespaces","namespace","version"}: what the page needs to know of a visitor. user is
-// null before Kubernetes 1.28, which cannot tell it. kUnauthorized if the API server does not know the
-// visitor.
+// {"mode","user","allNamespaces","namespace","version","ledger"}: what the page needs to know of a visitor.
+// user is null before Kubernetes 1.28, which cannot tell it. kUnauthorized if the API server does not know
+// the visitor.
 base::Result<std::string> session_json(kube::Client& client, const SessionFacts& facts,
                                        const std::stop_token& stop);
 

@@ -11,7 +11,7 @@
 namespace gpupool::web {
 namespace {
 
-// A client and its token, which it refers to, and the same for the keeper.
+// A client and its token, which it refers to, and the same for keeper and ledger.
 struct TokenClient {
   TokenClient(std::string token, net::Transport& api, base::Clock& clock, base::Metrics& metrics)
       : source(std::move(token)), client(api, &source, clock, metrics, {.max_tries = 2}) {}
@@ -19,10 +19,14 @@ struct TokenClient {
     keeper_client.emplace(keeper, &source, clock, metrics, kube::ClientOptions{.max_tries = 2});
     kept.emplace(*keeper_client, "");
   }
+  void add_ledger(net::Transport& ledger, base::Clock& clock, base::Metrics& metrics) {
+    ledger_client.emplace(ledger, &source, clock, metrics, kube::ClientOptions{.max_tries = 2});
+  }
   kube::FixedToken source;
   kube::Client client;
   std::optional<kube::Client> keeper_client;
   std::optional<logs::KeptLogs> kept;
+  std::optional<kube::Client> ledger_client;
 };
 
 std::string hash_of(std::string_view token) {
@@ -38,11 +42,15 @@ base::Result<Visitor> TokenVisitors::of(const net::ServerRequest& request) {
     return tl::unexpected<base::Error>(
         {base::ErrorCode::kUnauthorized, "sign in with a token of the cluster", 401});
   }
-  const auto owner = std::make_shared<TokenClient>(*token, api_, clock_, metrics_);
-  Visitor visitor{{owner, &owner->client}, nullptr, hash_of(*token)};
-  if (keeper_ != nullptr) {
-    owner->add_keeper(*keeper_, clock_, metrics_);
+  const auto owner = std::make_shared<TokenClient>(*token, servers_.api, clock_, metrics_);
+  Visitor visitor{{owner, &owner->client}, nullptr, std::nullopt, hash_of(*token)};
+  if (servers_.keeper != nullptr) {
+    owner->add_keeper(*servers_.keeper, clock_, metrics_);
     visitor.kept = {owner, &*owner->kept};
+  }
+  if (servers_.ledger != nullptr) {
+    owner->add_ledger(*servers_.ledger, clock_, metrics_);
+    visitor.ledger = Ledger{{owner, &*owner->ledger_client}, ""};
   }
   return visitor;
 }

@@ -16,20 +16,24 @@ namespace gpupool::web {
 // as the request.
 class TokenVisitors final : public Visitors {
  public:
-  // keeper: that of logs, without credentials of its own; null: there is none.
-  // api: without credentials of its own. REQUIRES: everything referenced outlives all requests.
-  // mode: "token", or "proxy" if a proxy in front adds the token.
-  TokenVisitors(std::string mode, net::Transport& api, net::Transport* keeper, base::Clock& clock,
-                base::Metrics& metrics)
-      : mode_(std::move(mode)), api_(api), keeper_(keeper), clock_(clock), metrics_(metrics) {}
+  // What is asked with visitors' tokens; all without credentials of their own. Null: there is none.
+  struct Servers {
+    net::Transport& api;
+    net::Transport* keeper = nullptr;  // of logs
+    net::Transport* ledger = nullptr;
+  };
+  // REQUIRES: everything referenced outlives all requests. mode: "token", or "proxy" if a proxy in front adds
+  // the token.
+  TokenVisitors(std::string mode, const Servers& servers, base::Clock& clock, base::Metrics& metrics)
+      : mode_(std::move(mode)), servers_(servers), clock_(clock), metrics_(metrics) {}
 
   std::string mode() const override { return mode_; }
+  bool has_ledger() const override { return servers_.ledger != nullptr; }
   base::Result<Visitor> of(const net::ServerRequest& request) override;
 
  private:
   std::string mode_;
-  net::Transport& api_;
-  net::Transport* keeper_;
+  Servers servers_;
   base::Clock& clock_;
   base::Metrics& metrics_;
 };

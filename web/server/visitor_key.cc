@@ -21,8 +21,11 @@ base::Result<std::string> new_visitor_key() {
   return key;
 }
 
-KeyVisitors::KeyVisitors(std::string key, kube::Client& client, std::shared_ptr<const logs::KeptLogs> kept)
-    : key_(std::move(key)), client_(&client, [](kube::Client*) {}), kept_(std::move(kept)) {}
+KeyVisitors::KeyVisitors(std::string key, kube::Client& client, std::shared_ptr<const logs::KeptLogs> kept,
+                         const std::string& ledger_prefix)
+    : key_(std::move(key)), client_(&client, [](kube::Client*) {}), kept_(std::move(kept)) {
+  if (!ledger_prefix.empty()) ledger_ = Ledger{client_, ledger_prefix};
+}
 
 base::Result<Visitor> KeyVisitors::of(const net::ServerRequest& request) {
   const std::string_view given = request.header("X-Gpupool-Key");
@@ -31,7 +34,7 @@ base::Result<Visitor> KeyVisitors::of(const net::ServerRequest& request) {
         {base::ErrorCode::kUnauthorized,
          "open the address that kubectl gpupool web has printed: it holds a key", 401});
   }
-  return Visitor{client_, kept_, "local"};
+  return Visitor{client_, kept_, ledger_, "local"};
 }
 
 }  // namespace gpupool::web

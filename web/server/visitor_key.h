@@ -15,16 +15,21 @@ base::Result<std::string> new_visitor_key();
 // person on one machine.
 class KeyVisitors final : public Visitors {
  public:
-  // kept: null: there is no keeper of logs. The client is not owned. REQUIRES: it outlives all requests.
-  KeyVisitors(std::string key, kube::Client& client, std::shared_ptr<const logs::KeptLogs> kept);
+  // kept: null: there is no keeper of logs. ledger_prefix: what comes before the paths of the ledger, which
+  // the client reaches too; empty: there is none. The client is not owned. REQUIRES: it outlives all
+  // requests.
+  KeyVisitors(std::string key, kube::Client& client, std::shared_ptr<const logs::KeptLogs> kept,
+              const std::string& ledger_prefix);
 
   std::string mode() const override { return "local"; }
+  bool has_ledger() const override { return ledger_.has_value(); }
   base::Result<Visitor> of(const net::ServerRequest& request) override;
 
  private:
   std::string key_;
   std::shared_ptr<kube::Client> client_;
   std::shared_ptr<const logs::KeptLogs> kept_;
+  std::optional<Ledger> ledger_;
 };
 
 }  // namespace gpupool::web

@@ -9,6 +9,7 @@
 #include "base/mutex.h"
 #include "net/json_answer.h"
 #include "server/access.h"
+#include "server/bill_answer.h"
 #include "server/guard.h"
 #include "server/job_action.h"
 #include "server/rate_limit.h"
@@ -94,11 +95,16 @@ net::ServerResponse WebServer::Impl::api_answer(const net::ServerRequest& reques
   const bool posted = request.method == "POST";
   if (request.path == "/api/session" && !posted) {
     auto session =
-        session_json(*visitor->client, {visitors.mode(), options.ns, options.version}, stop.get_token());
+        session_json(*visitor->client, {visitors.mode(), options.ns, options.version, visitors.has_ledger()},
+                     stop.get_token());
     if (session) return net::json_answer(std::move(*session));
     if (session.error().code == base::ErrorCode::kUnauthorized)
       return unknown_visitor("the cluster does not know these credentials, or they have expired");
     return net::error_answer(session.error());
+  }
+  if (request.path == "/api/bill" && !posted) {
+    auto bill = bill_json(*visitor, request.query, stop.get_token());
+    return bill ? net::json_answer(std::move(*bill)) : net::error_answer(bill.error());
   }
   if (!posted) return net::error_answer(404, "there is nothing here");
   if (request.path == "/api/stream") return stream_answer(request, std::move(*visitor));

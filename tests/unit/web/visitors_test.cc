@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/v1alpha1/gpu_pool.h"
+#include "server/bill_answer.h"
 #include "server/token_visitors.h"
 #include "server/visitor_key.h"
 #include "tests/unit/web/played_api.h"
@@ -20,7 +21,7 @@ TEST(KeyVisitors, OnlyTheKeyOpens) {
   EXPECT_EQ(key->size(), 32U);
   EXPECT_NE(*key, *new_visitor_key());
   test::PlayedClient played([](const net::HttpRequest&) { return net::HttpResponse{.status = 200}; });
-  KeyVisitors visitors(*key, played.client, nullptr);
+  KeyVisitors visitors(*key, played.client, nullptr, "");
   const auto visitor = visitors.of(request_with({{"x-gpupool-key", *key}}));
   ASSERT_TRUE(visitor);
   EXPECT_EQ(visitor->client.get(), &played.client);
@@ -36,7 +37,7 @@ TEST(TokenVisitors, TheTokenAndNothingElseIsPassedOn) {
   test::PlayedApi api([](const net::HttpRequest&) { return net::HttpResponse{.status = 200, .body = "{}"}; });
   base::SystemClock clock;
   base::Metrics metrics;
-  TokenVisitors visitors("token", api, nullptr, clock, metrics);
+  TokenVisitors visitors("token", {api}, clock, metrics);
   const auto visitor = visitors.of(request_with({{"authorization", "Bearer abc.def-1"},
                                                  {"Impersonate-User", "admin"},
                                                  {"Impersonate-Group", "system:masters"},
@@ -62,7 +63,7 @@ TEST(TokenVisitors, TheKeeperGetsTheSameTokenAndNothingElse) {
   });
   base::SystemClock clock;
   base::Metrics metrics;
-  TokenVisitors visitors("token", api, &keeper, clock, metrics);
+  TokenVisitors visitors("token", {.api = api, .keeper = &keeper}, clock, metrics);
   const auto visitor =
       visitors.of(request_with({{"Authorization", "Bearer abc"}, {"X-Gpupool-Token", "other"}}));
   ASSERT_TRUE(visitor);
@@ -84,11 +85,59 @@ TEST(TokenVisitors, TheKeeperGetsTheSameTokenAndNothingElse) {
   }
 }
 
+TEST(BillJson, TheLedgerIsAskedWithTheVisitorsToken) {
+  test::PlayedApi api([](const net::HttpRequest&) { return net::HttpResponse{.status = 500}; });
+  test::PlayedApi ledger(
+      [](const net::HttpRequest&) { return net::HttpResponse{.status = 200, .body = "{}"}; });
+  base::SystemClock clock;
+  base::Metrics metrics;
+  TokenVisitors visitors("token", {.api = api, .ledger = &ledger}, clock, metrics);
+  EXPECT_TRUE(visitors.has_ledger());
+  const auto visitor = visitors.of(request_with({{"Authorization", "Bearer abc"}}));
+  ASSERT_TRUE(visitor);
+  ASSERT_TRUE(bill_json(*visitor, "namespace=lab%2F..&month=2026-11", {}));
+  ASSERT_TRUE(bill_json(*visitor, "namespace=&month=2026-11", {}));
+  for (const char* query : {"namespace=lab", "month=2026-13", "month=2026-11%26format=csv", "month=%zz"})
+    EXPECT_EQ(bill_json(*visitor, query, {}).error().code, base::ErrorCode::kInvalidArgument) << query;
+  EXPECT_TRUE(api.asked().empty());
+  const auto asked = ledger.asked();
+  ASSERT_EQ(asked.size(), 2U);
+  EXPECT_EQ(asked[0].target, "/v1/namespaces/lab%2F../bill?format=json&month=2026-11");
+  EXPECT_EQ(asked[1].target, "/v1/bill?format=json&month=2026-11");
+  EXPECT_THAT(asked[0].headers,
+              testing::Contains(testing::AllOf(testing::Field(&net::Header::name, "Authorization"),
+                                               testing::Field(&net::Header::value, "Bearer abc"))));
+}
+
+TEST(BillJson, WithoutALedgerThereIsNoBill) {
+  test::PlayedClient played([](const net::HttpRequest&) { return net::HttpResponse{.status = 200}; });
+  KeyVisitors visitors("key", played.client, nullptr, "");
+  EXPECT_FALSE(visitors.has_ledger());
+  const auto visitor = visitors.of(request_with({{"X-Gpupool-Key", "key"}}));
+  ASSERT_TRUE(visitor);
+  EXPECT_EQ(bill_json(*visitor, "month=2026-11", {}).error().http_status, 404);
+}
+
+TEST(BillJson, OnOnesOwnMachineTheApiServerPassesItOn) {
+  test::PlayedClient played([](const net::HttpRequest&) {
+    return net::HttpResponse{.status = 403, .body = R"({"error":"you may not read the bill"})"};
+  });
+  KeyVisitors visitors("key", played.client, nullptr, "/services/https:ledger:7072/proxy");
+  const auto visitor = visitors.of(request_with({{"X-Gpupool-Key", "key"}}));
+  ASSERT_TRUE(visitor);
+  const auto bill = bill_json(*visitor, "month=2026-11&namespace=lab", {});
+  ASSERT_FALSE(bill);
+  EXPECT_EQ(bill.error().http_status, 403);
+  EXPECT_THAT(bill.error().message, testing::EndsWith(": you may not read the bill"));
+  EXPECT_EQ(played.api.asked().front().target,
+            "/services/https:ledger:7072/proxy/v1/namespaces/lab/bill?format=json&month=2026-11");
+}
+
 TEST(TokenVisitors, VisitorsAreKnownByTheirToken) {
   test::PlayedApi api([](const net::HttpRequest&) { return net::HttpResponse{.status = 200}; });
   base::SystemClock clock;
   base::Metrics metrics;
-  TokenVisitors visitors("token", api, nullptr, clock, metrics);
+  TokenVisitors visitors("token", {api}, clock, metrics);
   const auto id = [&](const std::string& token) {
     return visitors.of(request_with({{"Authorization", "Bearer " + token}}))->id;
   };
@@ -101,7 +150,7 @@ TEST(TokenVisitors, WhatIsNoTokenIsRefused) {
   test::PlayedApi api([](const net::HttpRequest&) { return net::HttpResponse{.status = 200}; });
   base::SystemClock clock;
   base::Metrics metrics;
-  TokenVisitors visitors("token", api, nullptr, clock, metrics);
+  TokenVisitors visitors("token", {api}, clock, metrics);
   for (const std::string& value :
        {std::string(), std::string("Bearer "), std::string("Basic YTpi"), std::string("Bearer a b"),
         std::string("Bearer a\r\nX: y"), "Bearer " + std::string(20000, 'a')})

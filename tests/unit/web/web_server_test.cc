@@ -44,7 +44,7 @@ class WebServerTest : public testing::Test {
   }};
   base::SystemClock clock_;
   base::Metrics metrics_;
-  TokenVisitors visitors_{"token", api_, nullptr, clock_, metrics_};
+  TokenVisitors visitors_{"token", {api_}, clock_, metrics_};
   std::unique_ptr<WebServer> server_;
   std::string url_;
 };
