@@ -17,6 +17,8 @@ namespace {
 
 using Kind = ReportRequest::Kind;
 
+constexpr std::size_t kMostLines = 100'000;
+
 std::int64_t unix_seconds(base::WallTime time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
@@ -46,9 +48,9 @@ net::ServerResponse ReportApi::answer(const net::ServerRequest& request) {
   const auto since = known_since(*wanted);
   if (!since) return net::error_answer(since.error());
   auto text = report(*wanted, *since);
-  if (!text && text.error().code == base::ErrorCode::kNotFound)
-    return net::error_answer(404, text.error().message);
-  if (!text) return net::error_answer(500, text.error().message);
+  if (!text)
+    return net::error_answer(text.error().http_status > 0 ? text.error().http_status : 500,
+                             text.error().message);
   return {.content_type = content_type(wanted->format),
           .body = *std::move(text),
           .headers = {{"X-Content-Type-Options", "nosniff"}}};
@@ -72,12 +74,12 @@ base::Result<std::string> ReportApi::report(const ReportRequest& request, std::i
   if (request.kind == Kind::kMachines) {
     auto times = MachineTimes::open_to_read(database_);
     if (!times) return tl::unexpected<base::Error>(times.error());
-    const auto machines = make_machine_report(**books, *times, request.month, request.owner);
+    const auto machines = make_machine_report(**books, *times, request.month, request.owner, kMostLines);
     if (!machines) return tl::unexpected<base::Error>(machines.error());
     return request.format == "json" ? as_json(*machines) : as_text(*machines);
   }
-  const auto statement = make_statement(**books, request.month,
-                                        {request.ns, request.owner, request.kind == Kind::kPayout, since});
+  const auto statement = make_statement(
+      **books, request.month, {request.ns, request.owner, request.kind == Kind::kPayout, since}, kMostLines);
   if (!statement) return tl::unexpected<base::Error>(statement.error());
   return in_format(*statement, request.format);
 }

@@ -49,10 +49,11 @@ base::Result<std::string> explain(Books& books, const std::string& job, std::int
   const auto all = books.each_entry(visit, 0, mention);
   if (!all) return tl::unexpected<base::Error>(all.error());
   if (text.empty())
-    return base::fail(base::ErrorCode::kNotFound,
-                      "the books have nothing of job " + job +
-                          "; give NAMESPACE/NAME or its UID. What it holds now is in its "
-                          "status, not in the books");
+    return tl::unexpected<base::Error>({base::ErrorCode::kNotFound,
+                                        "the books have nothing of job " + job +
+                                            "; give NAMESPACE/NAME or its UID. What it holds now is in its "
+                                            "status, not in the books",
+                                        404});
   return text;
 }
 

@@ -32,10 +32,10 @@ void add_rented(const Statement& bill, std::map<std::string, MachineLine>& machi
 }  // namespace
 
 base::Result<MachineReport> make_machine_report(Books& books, MachineTimes& times, const base::Month& month,
-                                                const std::string& owner) {
-  auto bill = make_statement(books, month, {.ns = "", .owner = owner, .for_owner = false});
+                                                const std::string& owner, std::size_t most_lines) {
+  auto bill = make_statement(books, month, {.ns = "", .owner = owner, .for_owner = false}, most_lines);
   if (!bill) return tl::unexpected<base::Error>(bill.error());
-  auto payout = make_statement(books, month, {.ns = "", .owner = owner, .for_owner = true});
+  auto payout = make_statement(books, month, {.ns = "", .owner = owner, .for_owner = true}, most_lines);
   if (!payout) return tl::unexpected<base::Error>(payout.error());
   const auto hours = times.between(month.begin, month.end);
   if (!hours) return tl::unexpected<base::Error>(hours.error());
@@ -78,12 +78,11 @@ std::string as_json(const MachineReport& report) {
                         {"rentedGpuHours", hours_text(machine.rented)},
                         {"measuredGpuHours", hours_text(machine.measured)},
                         {"busyGpuHours", hours_text(machine.busy)}});
-  const nlohmann::json all = {{"kind", "machines"},
-                              {"month", report.payout.month.name},
-                              {"owner", report.payout.whose.owner},
-                              {"machines", std::move(machines)},
-                              {"payout", nlohmann::json::parse(as_json(report.payout))}};
-  return all.dump(2) + "\n";
+  const nlohmann::json rest = {{"kind", "machines"},
+                               {"month", report.payout.month.name},
+                               {"owner", report.payout.whose.owner},
+                               {"machines", std::move(machines)}};
+  return "{\n\"payout\": " + as_json(report.payout) + ",\n" + rest.dump(2).substr(2) + "\n";
 }
 
 }  // namespace gpupool::ledger

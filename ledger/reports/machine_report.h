@@ -30,9 +30,10 @@ struct MachineReport {
 };
 
 // owner empty: all machines, also those that nobody has rented; else the owner's that were rented in the
-// month.
+// month. most_lines: of the payout, as of make_statement().
 base::Result<MachineReport> make_machine_report(Books& books, MachineTimes& times, const base::Month& month,
-                                                const std::string& owner);
+                                                const std::string& owner,
+                                                std::size_t most_lines = kAnyNumberOfLines);
 
 std::string as_text(const MachineReport& report);
 std::string as_json(const MachineReport& report);

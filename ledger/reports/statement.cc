@@ -55,14 +55,23 @@ base::Result<void> add_payments(Statement& statement, Books& books) {
 
 }  // namespace
 
-base::Result<Statement> make_statement(Books& books, const base::Month& month, const Whose& whose) {
+base::Result<Statement> make_statement(Books& books, const base::Month& month, const Whose& whose,
+                                       std::size_t most_lines) {
   Statement statement{month, whose, {}, {}};
   ClosedMonths closed;
   const auto all = each_change(
       books, 0, closed,
-      [&](const Entry& entry, const Change& change) { add(statement, entry, change, closed); },
+      [&](const Entry& entry, const Change& change) {
+        if (statement.lines.size() <= most_lines) add(statement, entry, change, closed);
+      },
       whose.ns.empty() ? mention_of("owner", whose.owner) : mention_of("namespace", whose.ns));
   if (!all) return tl::unexpected<base::Error>(all.error());
+  if (statement.lines.size() > most_lines)
+    return tl::unexpected<base::Error>(
+        {base::ErrorCode::kInvalidArgument,
+         "more than " + std::to_string(most_lines) +
+             " entries: ask for one namespace or owner, or run gpupool-ledger in its pod",
+         413});
   if (whose.for_owner) {
     if (auto paid = add_payments(statement, books); !paid) return tl::unexpected<base::Error>(paid.error());
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -41,6 +43,8 @@ struct StatementPayment {
   Payment payment;
 };
 
+inline constexpr std::size_t kAnyNumberOfLines = std::numeric_limits<std::size_t>::max();
+
 struct Statement {
   base::Month month;
   Whose whose;
@@ -53,8 +57,10 @@ struct Statement {
 };
 
 // An entry that runs beyond its month is split; its parts add up to its amount. Disputed entries are not in
-// it. What was entered after its own month was closed is of a later one: see parts_of().
-base::Result<Statement> make_statement(Books& books, const base::Month& month, const Whose& whose);
+// it. What was entered after its own month was closed is of a later one: see parts_of(). kInvalidArgument,
+// with HTTP status 413: it has more than most_lines; a line takes about 1 kB of memory.
+base::Result<Statement> make_statement(Books& books, const base::Month& month, const Whose& whose,
+                                       std::size_t most_lines = kAnyNumberOfLines);
 
 // With a line for each job, and the totals.
 std::string as_text(const Statement& statement);

@@ -130,42 +130,43 @@ std::string as_csv(const Statement& statement) {
   return text;
 }
 
+// Line by line: as one object a long bill would take many times its memory.
 std::string as_json(const Statement& statement) {
-  json lines = json::array();
+  std::string lines;
   for (const auto& line : statement.lines) {
     const auto& fact = line.fact;
-    lines.push_back({{"entry", line.seq},
-                     {"namespace", fact.ns},
-                     {"job", fact.job},
-                     {"jobUid", fact.job_uid},
-                     {"segment", fact.number},
-                     {"pool", fact.pool},
-                     {"owner", fact.owner},
-                     {"nodes", fact.nodes},
-                     {"gpus", fact.gpus},
-                     {"slices", fact.slices},
-                     {"split", fact.split},
-                     {"from", time_text(line.from)},
-                     {"to", time_text(line.to)},
-                     {"seconds", line.to - line.from},
-                     {"perGpuHour", base::micros_text(fact.per_gpu_hour)},
-                     {"fee", fact.fee},
-                     {"amount", base::micros_text(line.amount)},
-                     {"currency", fact.currency},
-                     {"note", line.note}});
+    const json fields = {{"entry", line.seq},
+                         {"namespace", fact.ns},
+                         {"job", fact.job},
+                         {"jobUid", fact.job_uid},
+                         {"segment", fact.number},
+                         {"pool", fact.pool},
+                         {"owner", fact.owner},
+                         {"nodes", fact.nodes},
+                         {"gpus", fact.gpus},
+                         {"slices", fact.slices},
+                         {"split", fact.split},
+                         {"from", time_text(line.from)},
+                         {"to", time_text(line.to)},
+                         {"seconds", line.to - line.from},
+                         {"perGpuHour", base::micros_text(fact.per_gpu_hour)},
+                         {"fee", fact.fee},
+                         {"amount", base::micros_text(line.amount)},
+                         {"currency", fact.currency},
+                         {"note", line.note}};
+    lines += (lines.empty() ? "\n    " : ",\n    ") + fields.dump();
   }
-  json all = {{"month", statement.month.name},
-              {"closed", statement.closing > 0},
-              {"kind", statement.whose.for_owner ? "payout" : "bill"},
-              {"namespace", statement.whose.ns},
-              {"owner", statement.whose.owner},
-              {"lines", std::move(lines)},
-              {"totals", amounts_json(statement.totals)}};
+  json rest = {{"month", statement.month.name},
+               {"closed", statement.closing > 0},
+               {"kind", statement.whose.for_owner ? "payout" : "bill"},
+               {"namespace", statement.whose.ns},
+               {"owner", statement.whose.owner},
+               {"totals", amounts_json(statement.totals)}};
   if (statement.whose.for_owner) {
-    all["payments"] = payments_json(statement);
-    all["owed"] = amounts_json(statement.owed);
+    rest["payments"] = payments_json(statement);
+    rest["owed"] = amounts_json(statement.owed);
   }
-  return all.dump(2) + "\n";
+  return "{\n  \"lines\": [" + lines + "],\n" + rest.dump(2).substr(2) + "\n";
 }
 
 }  // namespace gpupool::ledger

@@ -19,7 +19,9 @@ ledger:
   image: {tag: dev}
   storage: {size: ""}
   tlsSecret: ledger
+  proxyReaders: []
 """
+# proxyReaders: a right of everybody would be one of the operator, too, which rights.check() wants to be used.
 HOST = f"gpupool-ledger.{SYSTEM_NAMESPACE}.svc"
 
 

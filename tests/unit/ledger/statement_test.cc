@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "books/closing.h"
 #include "books/correction.h"
 #include "tests/unit/ledger/books_fixture.h"
@@ -52,6 +54,31 @@ TEST(Statement, SumsWhatANamespacePays) {
   EXPECT_THAT(as_csv(*bill), HasSubstr("2026-11,1,team-a,job-u,u,1,lab,alice,a,1,0,0,2026-11-01T00:00:00Z,"
                                        "2026-11-01T00:01:40Z,100,3.600000,10,0.100000,EUR,\r\n"));
   EXPECT_THAT(as_json(*bill), HasSubstr("\"EUR\": \"0.160000\""));
+}
+
+TEST(Statement, AsJsonIsOneObject) {
+  BooksInFolder books;
+  const auto parsed = [&](const Whose& whose) {
+    return nlohmann::json::parse(as_json(*make_statement(*books, *parse_month("2026-11"), whose)));
+  };
+  EXPECT_TRUE(parsed({}).at("lines").empty());
+  books.enter({make_fact("u", 1, {"a"}, 0, 100), make_fact("u", 2, {"a", "b"}, 200, 260)});
+  const auto bill = parsed({"team-a", "", false});
+  ASSERT_EQ(bill.at("lines").size(), 2U);
+  EXPECT_EQ(bill.at("lines")[1].at("nodes"), nlohmann::json({"a", "b"}));
+  EXPECT_EQ(bill.at("totals").at("EUR"), "0.220000");
+  EXPECT_EQ(bill.at("namespace"), "team-a");
+  EXPECT_EQ(parsed({"", "alice", true}).at("owed").at("EUR"), "0.198000");
+}
+
+TEST(Statement, TooManyLinesAreRefused) {
+  BooksInFolder books;
+  books.enter({make_fact("u", 1, {"a"}, 0, 100), make_fact("u", 2, {"a"}, 200, 260)});
+  EXPECT_TRUE(make_statement(*books, *parse_month("2026-11"), {}, 2));
+  const auto refused = make_statement(*books, *parse_month("2026-11"), {}, 1);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().http_status, 413);
+  EXPECT_THAT(refused.error().message, HasSubstr("more than 1 entries"));
 }
 
 TEST(Statement, LeavesOutWhatBeganBefore) {
