@@ -47,7 +47,7 @@ conformance: ## compare the limiter with driver libraries: DRIVERS="FOLDER..." w
 	@cmake --build --preset release --target ask-driver
 	@tests/limiter/conformance $(DRIVERS)
 
-soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; 10,000 kills of users of a region, 1,000,000 calls of the limiter, 10 minutes of each of its parsers; 100 kills of the keeper under 1,000 launchers, 200 kills of the ledger; SEED=s
+soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash point and 10,000 submissions; 10,000 kills of users of a region, 1,000,000 calls of the limiter, 10 minutes of each of its parsers; 100 kills of the keeper under 1,000 launchers, 200 kills of the ledger, once with a file and once with PostgreSQL; SEED=s
 	@cmake --build --preset release --target all
 	@REGION_KILLS=10000 REGION_TIMES=10 REGION_SEED=$(or $(SEED),1) tests/limiter/run test_region
 	@build/bin/limiter-tests/region-times
@@ -58,6 +58,7 @@ soak: build ## faults, crashes and races: MINUTES=n for so long, else each crash
 	@FETCH_KILLS=100 tests/data/run test_fetch_kills
 	@KEEPER_KILLS=100 tests/keeper/run test_the_keeper_is_killed
 	@LEDGER_KILLS=200 tests/integration/operator/run test_what_jobs_held_is_in_the_books_once
+	@LEDGER_POSTGRES=1 LEDGER_KILLS=200 tests/integration/operator/run test_ledger test_accounts test_bill_readers
 	@tests/faults/run --soak --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES))
 
 fuzz: deps ## fuzz each parser for SECONDS=n (60), one after the other

@@ -21,7 +21,7 @@ class LedgerProcess:
 
     def __init__(self, kubeconfig: str, folder: str, volume: str | None = None, host: str = "") -> None:
         """volume: a folder for the books alone. host: an address of this machine on which it serves readers."""
-        self._kubeconfig = kubeconfig
+        self._kubeconfig, self.folder = kubeconfig, folder
         self.database, self._log = os.path.join(volume or folder, "ledger.db"), os.path.join(folder, "ledger.log")
         self._process: subprocess.Popen | None = None
         self._begin = 0

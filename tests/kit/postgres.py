@@ -42,16 +42,21 @@ class PostgresServer:
         options = f"-k {self._folder} -c listen_addresses= -c max_connections=200"
         self._call("pg_ctl", "start", "--wait", f"--options={options}", f"--log={self._folder}/log")
 
+    def run(self, sql: str) -> None:
+        """Statements without results, as somebody whom nothing is forbidden."""
+        self._call("psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", f"--host={self._folder}", f"--username={USER}",
+                   "--command=SET session_replication_role = replica", f"--command={sql}", data=False)
+
     @property
     def database(self) -> str:
         """Its URL."""
         return f"postgresql://{USER}@{self._folder.replace('/', '%2F')}/postgres"
 
-    def _call(self, program: str, *words: str) -> None:
-        """As its own user; output goes to a file, because the server keeps it open."""
+    def _call(self, program: str, *words: str, data: bool = True) -> None:
+        """As its own user; output goes to a file, because the server keeps it open. data: the program is told where it is."""
         user = pwd.getpwnam(USER)
         with open(os.path.join(self._folder, "output"), "ab") as output:
-            done = subprocess.run([os.path.join(self._programs, program), *words, f"--pgdata={self._data}"], user=user.pw_uid,
+            done = subprocess.run([os.path.join(self._programs, program), *words, *([f"--pgdata={self._data}"] if data else [])], user=user.pw_uid,
                                   group=user.pw_gid, extra_groups=[], cwd=self._folder, stdin=subprocess.DEVNULL, stdout=output,
                                   stderr=output, timeout=120, check=False)
         if done.returncode != 0:

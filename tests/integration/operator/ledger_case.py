@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pool with a price, a ledger, and the operator as it runs beside one."""
+"""A pool with a price, a ledger, and the operator as it runs beside one.
 
+With LEDGER_POSTGRES=1 in the environment its books are in PostgreSQL and not in a file.
+"""
+
+import glob
+import os
 import shutil
+import sqlite3
 import tempfile
 
 from tests.integration.operator.price_case import PriceCase
@@ -9,6 +15,7 @@ from tests.kit.ledger_process import LedgerProcess
 from tests.kit.names import OWNER_LABEL
 from tests.kit.operator_process import OperatorProcess
 from tests.kit.paths import operator_binary
+from tests.kit.postgres import PostgresServer
 from tests.kit.waiting import wait_for
 
 KINDS = ("gpuaccounts", "gpubillrecords", "gpuledgers")
@@ -27,6 +34,10 @@ class LedgerCase(PriceCase):
         self.beside.start()
         self.addCleanup(self.beside.kill)
         self.ledger = LedgerProcess(self.lab.kubeconfig, folder, host=self.readers_host)
+        self.postgres = None
+        if os.environ.get("LEDGER_POSTGRES"):
+            self.postgres = self.enterContext(PostgresServer())
+            self.ledger.database = self.postgres.database
         self.addCleanup(self.ledger.kill)
         for name in self.node_names:
             self.api.patch("nodes", name, {"metadata": {"labels": {OWNER_LABEL: "alice"}}})
@@ -41,6 +52,23 @@ class LedgerCase(PriceCase):
         for kind in KINDS:
             for one in self.api.list(kind):
                 self.api.delete(kind, one["metadata"]["name"])
+
+    def forge(self, *statements):
+        """Changes what is stored, as nobody may."""
+        if self.postgres:
+            for statement in statements:
+                self.postgres.run(statement)
+            return
+        with sqlite3.connect(self.ledger.database) as database:
+            database.executescript(";".join(statements))
+        database.close()
+
+    def lose_books(self):
+        """All of them. Nothing has them open."""
+        if self.postgres:
+            self.postgres.run("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        for path in glob.glob(f"{self.ledger.database}*"):
+            os.remove(path)
 
     def lines(self):
         """Of this test's jobs."""

@@ -4,7 +4,6 @@
 import itertools
 import os
 import random
-import sqlite3
 import subprocess
 import threading
 from decimal import Decimal
@@ -80,15 +79,11 @@ class LedgerTest(LedgerCase):
         self.assertEqual((0, ""), (done.returncode, done.stderr), done.stdout)
         head = done.stdout.splitlines()[-1].split()[1]
         self.ledger.kill()
-        with sqlite3.connect(self.ledger.database) as database:
-            database.execute("UPDATE posting SET amount = amount + 1 WHERE seq = 2 AND amount > 0")
-        database.close()
+        self.forge("UPDATE posting SET amount = amount + 1 WHERE seq = 2 AND amount > 0")
         done = self.ledger.run("verify")
         self.assertEqual(1, done.returncode)
         self.assertIn("entry 2: its postings are not those that it makes", done.stdout)
-        with sqlite3.connect(self.ledger.database) as database:
-            database.executescript("DELETE FROM posting WHERE seq >= 2; DELETE FROM hold WHERE seq >= 2; DELETE FROM entry WHERE seq >= 2")
-        database.close()
+        self.forge("DELETE FROM posting WHERE seq >= 2", "DELETE FROM hold WHERE seq >= 2", "DELETE FROM entry WHERE seq >= 2")
         self.assertEqual(0, self.ledger.run("verify").returncode)
         self.assertIn("later entries were cut off", self.ledger.run("verify", "--head", head).stdout)
 
@@ -132,37 +127,6 @@ class LedgerTest(LedgerCase):
         self.ledger.start()
         self.ledger.wait_ready()
         self.wait_lines(2)
-
-    def test_a_full_disk_delays_and_loses_nothing(self):
-        volume = os.path.join(os.path.dirname(self.ledger.database), "volume")
-        os.mkdir(volume)
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", volume], check=True)
-        self.addCleanup(subprocess.run, ["umount", volume], check=True)
-        self.ledger = LedgerProcess(self.lab.kubeconfig, os.path.dirname(volume), volume)
-        self.addCleanup(self.ledger.kill)
-        self.ledger.start()
-        self.ledger.wait_ready()
-        filler = os.path.join(volume, "filler")
-        with open(filler, "wb", buffering=0) as file, self.assertRaisesRegex(OSError, "No space left"):
-            while True:
-                file.write(bytes(4096))
-        job = self.submit("job")
-        self.wait_billed(job, 1)
-        self.finish(job)
-        cost = job.wait_phase("Succeeded")["bill"]["cost"]
-        wait_for("the ledger to be behind", lambda: self.ledger.get("/readyz") == (503, "the books cannot be written\n"),
-                 detail=self.ledger.log)
-        self.assertIn("full", self.ledger.log())
-        self.api.delete("gpujobs", job.name, self.namespace)
-        job.wait_gone()
-        self.assertEqual(1, len(self.api.list("gpubillrecords")))
-        os.remove(filler)
-        self.wait_lines(1)
-        self.assertEqual([cost], [line["amount"] for line in self.lines()])
-        wait_for("the record to be deleted", lambda: not self.api.list("gpubillrecords"), detail=self.ledger.log)
-        self.assertEqual(200, self.ledger.get("/readyz")[0])
-        self.assertEqual(0, self.ledger.run("verify").returncode)
-        self.ledger.kill()
 
     def test_an_owner_sees_how_busy_his_machine_was(self):
         """By the counters of its device plugin, of which only what comes after the first look counts."""
@@ -221,9 +185,7 @@ class LedgerTest(LedgerCase):
         head = self.published()["head"]
         self.assertEqual(0, self.ledger.run("verify", "--head", f"{head['seq']}:{head['hash']}").returncode)
         self.ledger.kill()
-        for name in os.listdir(os.path.dirname(self.ledger.database)):
-            if name.startswith("ledger.db"):
-                os.remove(os.path.join(os.path.dirname(self.ledger.database), name))
+        self.lose_books()
         self.ledger.start()
         wait_for("it to refuse", lambda: self.ledger.get("/readyz") == (503, "the books are not those that were published\n"),
                  detail=self.ledger.log)
@@ -234,3 +196,38 @@ class LedgerTest(LedgerCase):
         self.assertEqual((0, "adopted the books up to head 0:\n"), (done.returncode, done.stdout), done.stderr)
         self.ledger.wait_ready()
         self.wait_lines(1)
+
+
+class FullDiskTest(LedgerCase):
+    """Of books in a file, whatever LEDGER_POSTGRES says."""
+
+    def test_a_full_disk_delays_and_loses_nothing(self):
+        volume = os.path.join(self.ledger.folder, "volume")
+        os.mkdir(volume)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", volume], check=True)
+        self.addCleanup(subprocess.run, ["umount", volume], check=True)
+        self.ledger = LedgerProcess(self.lab.kubeconfig, self.ledger.folder, volume)
+        self.addCleanup(self.ledger.kill)
+        self.ledger.start()
+        self.ledger.wait_ready()
+        filler = os.path.join(volume, "filler")
+        with open(filler, "wb", buffering=0) as file, self.assertRaisesRegex(OSError, "No space left"):
+            while True:
+                file.write(bytes(4096))
+        job = self.submit("job")
+        self.wait_billed(job, 1)
+        self.finish(job)
+        cost = job.wait_phase("Succeeded")["bill"]["cost"]
+        wait_for("the ledger to be behind", lambda: self.ledger.get("/readyz") == (503, "the books cannot be written\n"),
+                 detail=self.ledger.log)
+        self.assertIn("full", self.ledger.log())
+        self.api.delete("gpujobs", job.name, self.namespace)
+        job.wait_gone()
+        self.assertEqual(1, len(self.api.list("gpubillrecords")))
+        os.remove(filler)
+        self.wait_lines(1)
+        self.assertEqual([cost], [line["amount"] for line in self.lines()])
+        wait_for("the record to be deleted", lambda: not self.api.list("gpubillrecords"), detail=self.ledger.log)
+        self.assertEqual(200, self.ledger.get("/readyz")[0])
+        self.assertEqual(0, self.ledger.run("verify").returncode)
+        self.ledger.kill()

@@ -262,6 +262,20 @@ TEST(HttpServer, AStreamMayPauseForLongerThanOtherConnections) {
   EXPECT_EQ(get((*server)->port(), "/").body, "xx");
 }
 
+TEST(HttpServer, AnAnswerMayTakeLongerThanAConnectionMayBeIdle) {
+  for (const bool streams : {false, true}) {
+    const auto server = HttpServer::start("127.0.0.1:0",
+                                          {{"/",
+                                            [](const ServerRequest&) {
+                                              std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+                                              return ServerResponse{.body = "late"};
+                                            }}},
+                                          {.streams = streams, .timeout = std::chrono::seconds(1)});
+    ASSERT_TRUE(server) << server.error().message;
+    EXPECT_EQ(get((*server)->port(), "/").body, "late");
+  }
+}
+
 TEST(HttpServer, AnExceptionCutsAStream) {
   const auto server = start_with_bodies([](const ServerRequest&) {
     return ServerResponse{.stream = [](const std::stop_token&) -> std::optional<std::string> {
