@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "api/v1alpha1/gpu_account.h"
@@ -77,6 +79,23 @@ kube::ClientOptions client_options(const kube::RestConfig& config) {
   return options;
 }
 
+// problem: why it is not ready; empty: it is. Called by the server's threads.
+base::Result<std::unique_ptr<net::HttpServer>> serve_health(const std::string& bind, base::Metrics& metrics,
+                                                            std::function<std::string()> problem) {
+  const auto ready = [problem = std::move(problem)](const net::ServerRequest&) {
+    const auto told = problem();
+    return told.empty() ? net::ServerResponse{.body = "ok\n"}
+                        : net::ServerResponse{.status = 503, .body = told + "\n"};
+  };
+  return net::HttpServer::start(
+      bind, {{"/healthz", [](const net::ServerRequest&) { return net::ServerResponse{.body = "ok\n"}; }},
+             {"/readyz", ready},
+             {"/metrics", [&metrics](const net::ServerRequest&) {
+                return net::ServerResponse{.content_type = "text/plain; version=0.0.4",
+                                           .body = metrics.expose()};
+              }}});
+}
+
 // Who reads bills and payouts by the network, if anybody does. What is wrong with their server holds up no
 // entry: it is logged, and tried again.
 class Readers {
@@ -88,7 +107,7 @@ class Readers {
         log_(log),
         transport_(net::without_identity(api), kAgent),
         access_(transport_, own, std::chrono::seconds(options.access_cache_seconds), clock, metrics),
-        reports_(options.database, access_, clock),
+        reports_(options.database, access_, own, clock),
         server_(
             {options.readers_bind_address, options.tls_directory},
             [this](const net::ServerRequest& request) { return reports_.answer(request); }, log) {}
@@ -159,21 +178,12 @@ base::Result<void> serve_ledger(const Options& options, base::Clock& clock, cons
   runtime::Reflector of_records(client, api::GpuBillRecord::kType, {}, records, clock, metrics, log);
   runtime::Reflector of_machines(client, api::GpuNode::kType, {}, machines, clock, metrics, log);
   State state;
-  const auto ready = [&](const net::ServerRequest&) {
-    const auto problem = state.diverged      ? "the books are not those that were published"
-                         : !of_jobs.synced() ? "GpuJobs were not listed yet"
-                         : state.behind      ? "the books cannot be written"
-                                             : "";
-    if (*problem != '\0') return net::ServerResponse{.status = 503, .body = std::string(problem) + "\n"};
-    return net::ServerResponse{.body = "ok\n"};
-  };
-  const auto server = net::HttpServer::start(
-      options.health_bind_address,
-      {{"/healthz", [](const net::ServerRequest&) { return net::ServerResponse{.body = "ok\n"}; }},
-       {"/readyz", ready},
-       {"/metrics", [&](const net::ServerRequest&) {
-          return net::ServerResponse{.content_type = "text/plain; version=0.0.4", .body = metrics.expose()};
-        }}});
+  const auto server = serve_health(options.health_bind_address, metrics, [&]() -> const char* {
+    return state.diverged      ? "the books are not those that were published"
+           : !of_jobs.synced() ? "GpuJobs were not listed yet"
+           : state.behind      ? "the books cannot be written"
+                               : "";
+  });
   if (!server) return tl::unexpected<base::Error>(server.error());
   log.info("keeping the books", {{"database", (*books)->name()}, {"healthPort", (*server)->port()}});
   Readers readers(options, config->endpoint, client, clock, metrics, log);

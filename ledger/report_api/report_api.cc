@@ -58,7 +58,8 @@ net::ServerResponse ReportApi::answer(const net::ServerRequest& request) {
 
 base::Result<std::int64_t> ReportApi::known_since(const ReportRequest& request) {
   if (request.ns.empty()) return 0;
-  const auto info = access_.namespace_info(request.ns, stop_.get_token());
+  // Not from memory: it may have been made again a moment ago.
+  const auto info = readers::read_namespace(own_, request.ns, stop_.get_token());
   if (!info && info.error().code == base::ErrorCode::kNotFound)
     return tl::unexpected<base::Error>(
         {base::ErrorCode::kNotFound, "there is no namespace " + request.ns, 404});

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/result.h"
+#include "kube/client.h"
 #include "net/http_server.h"
 #include "reader_server/reader_access.h"
 #include "report_api/report_request.h"
@@ -20,8 +21,9 @@ namespace gpupool::ledger {
 class ReportApi {
  public:
   // database: as Books take it. REQUIRES: everything referenced outlives all requests.
-  ReportApi(std::string database, readers::ReaderAccess& access, const base::Clock& clock)
-      : database_(std::move(database)), access_(access), clock_(clock) {}
+  // own: with the ledger's credentials, to look at namespaces.
+  ReportApi(std::string database, readers::ReaderAccess& access, kube::Client& own, const base::Clock& clock)
+      : database_(std::move(database)), access_(access), own_(own), clock_(clock) {}
   // Ends calls to the API server.
   ~ReportApi() { stop_.request_stop(); }
   ReportApi(const ReportApi&) = delete;
@@ -36,6 +38,7 @@ class ReportApi {
 
   const std::string database_;
   readers::ReaderAccess& access_;
+  kube::Client& own_;
   const base::Clock& clock_;
   base::Mutex mutex_;  // held while a report is made
   std::stop_source stop_;

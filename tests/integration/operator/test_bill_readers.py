@@ -101,7 +101,7 @@ class BillReadersTest(ReadersCase):
         self.lab.make_namespace(self.namespace)
         renter = self.user("renter", LIST_JOBS)
         ours = f"/v1/namespaces/{self.namespace}"
-        wait_for("the new namespace to count", lambda: json.loads(self.ledger.ask(f"{ours}/bill?format=json", renter)[1])["lines"] == [])
+        self.assertEqual([], json.loads(self.ledger.ask(f"{ours}/bill?format=json", renter)[1])["lines"])
         self.assertEqual(404, self.ledger.ask(f"{ours}/jobs/secret/explanation", renter)[0])
         bill = self.entered_job("own")
         told = json.loads(self.ledger.ask(f"{ours}/bill?format=json", renter)[1])

@@ -7,7 +7,7 @@ import { request } from "../session.js";
 
 export const billTopics = () => ({});
 
-// Lines of entries -> one row for each job and currency, in millionths and milli-GPU-seconds.
+// Lines of entries -> one row for each job and currency, in millionths and GPU-seconds.
 export function rowsOf(lines) {
   const rows = new Map();
   for (const line of lines) {
