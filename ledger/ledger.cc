@@ -15,6 +15,7 @@
 #include "api/v1alpha1/gpu_job.h"
 #include "api/v1alpha1/gpu_node.h"
 #include "base/metrics.h"
+#include "base/unix_seconds.h"
 #include "books/books.h"
 #include "books/machine_times.h"
 #include "kube/client.h"
@@ -65,8 +66,7 @@ void store_times(ledger::MachineFeed& machines, ledger::MachineTimes& times, con
                  const base::Log& log) {
   const auto readings = machines.take();
   if (readings.empty()) return;
-  const auto now = std::chrono::duration_cast<std::chrono::seconds>(clock.wall().time_since_epoch()).count();
-  const auto added = times.add(readings, now);
+  const auto added = times.add(readings, base::unix_seconds(clock.wall()));
   if (added) return;
   log.warning("cannot store how busy machines were; trying again", {{"error", added.error().message}});
   machines.give_back(readings);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
 #include <cstdio>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/stop_signals.h"
+#include "base/unix_seconds.h"
 #include "books/books.h"
 #include "books/closing.h"
 #include "books/correction.h"
@@ -37,12 +37,8 @@ int serve(const Options& options, base::Clock& clock, const std::stop_token& sto
   return kWrong;
 }
 
-std::int64_t unix_now(const base::Clock& clock) {
-  return std::chrono::duration_cast<std::chrono::seconds>(clock.wall().time_since_epoch()).count();
-}
-
 int show_statement(ledger::Books& books, const Options& options, const base::Clock& clock) {
-  const auto month = options.month.value_or(base::month_of(unix_now(clock)));
+  const auto month = options.month.value_or(base::month_of(base::unix_seconds(clock.wall())));
   const auto statement = ledger::make_statement(books, month, options.whose);
   if (!statement) return fail(statement.error());
   print(options.format == "csv"     ? ledger::as_csv(*statement)
@@ -55,7 +51,7 @@ int show_statement(ledger::Books& books, const Options& options, const base::Clo
 int show_machines(ledger::Books& books, const Options& options, const base::Clock& clock) {
   auto times = ledger::MachineTimes::open_to_read(options.database);
   if (!times) return fail(times.error());
-  const auto month = options.month.value_or(base::month_of(unix_now(clock)));
+  const auto month = options.month.value_or(base::month_of(base::unix_seconds(clock.wall())));
   const auto report = ledger::make_machine_report(books, *times, month, options.whose.owner);
   if (!report) return fail(report.error());
   print(options.format == "json" ? ledger::as_json(*report) : ledger::as_text(*report));
@@ -94,7 +90,7 @@ int read_books(const Options& options, const base::Clock& clock) {
 base::Result<ledger::Entry> add_entry(ledger::Books& books, const Options& options,
                                       const base::Clock& clock) {
   if (options.command == LedgerCommand::kClose)
-    return ledger::close_month(books, *options.month, unix_now(clock));
+    return ledger::close_month(books, *options.month, base::unix_seconds(clock.wall()));
   if (options.command == LedgerCommand::kCorrect)
     return ledger::correct(books, options.entry, options.amount, options.reason);
   return ledger::pay(books, {options.whose.owner, options.currency, options.amount, options.reference});

@@ -2,7 +2,6 @@
 #include "bills/running_bill.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "api/v1alpha1/gpu_account.h"
 #include "api/v1alpha1/gpu_job.h"
 #include "base/money.h"
+#include "base/unix_seconds.h"
 #include "kube/client.h"
 #include "objects/output.h"
 #include "planning/accounts/charge.h"
@@ -159,8 +159,7 @@ base::Result<int> show_running_bill(bool all_namespaces, const std::string& outp
   const std::string ns = all_namespaces ? "" : (*session)->ns();
   const auto jobs = kube::list<api::GpuJob>((*session)->client(), ns, {}, context.stop);
   if (!jobs) return tl::unexpected<base::Error>(jobs.error());
-  const auto now =
-      std::chrono::duration_cast<std::chrono::seconds>((*session)->clock().wall().time_since_epoch()).count();
+  const auto now = base::unix_seconds((*session)->clock().wall());
   std::vector<BilledJob> lines;
   for (const auto& job : *jobs) {
     if (auto line = billed(job, now)) lines.push_back(*std::move(line));

@@ -2,10 +2,10 @@
 #include "books/books.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <utility>
 
+#include "base/unix_seconds.h"
 #include "books/change.h"
 #include "books/transaction.h"
 
@@ -186,7 +186,7 @@ base::Result<std::optional<Entry>> Books::entry_for(const Fact& fact) {
 
 base::Result<void> Books::store(Entry& entry, const Head& head) {
   entry.seq = head.seq + 1;
-  entry.entered = std::chrono::duration_cast<std::chrono::seconds>(clock_.wall().time_since_epoch()).count();
+  entry.entered = base::unix_seconds(clock_.wall());
   entry.hash = hash_of(entry, head.hash);
   add_entry_->bind(1, entry.seq).bind(2, entry.key).bind(3, entry.kind).bind(4, entry.body);
   if (auto added = execute(add_entry_->bind(5, entry.remark)

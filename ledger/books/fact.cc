@@ -2,16 +2,13 @@
 #include "books/fact.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include <nlohmann/json.hpp>
 
+#include "base/unix_seconds.h"
+
 namespace gpupool::ledger {
 namespace {
-
-std::int64_t unix_seconds(base::WallTime time) {
-  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
-}
 
 // Where a segment was found.
 struct Source {
@@ -40,8 +37,8 @@ std::optional<Fact> fact_of(const Source& source, const api::BillSegment& segmen
   fact.split = segment.terms.split;
   fact.nodes = segment.nodes.empty() ? source.nodes : segment.nodes;
   std::ranges::sort(fact.nodes);
-  fact.from = unix_seconds(*segment.from);
-  fact.to = unix_seconds(*segment.to);
+  fact.from = base::unix_seconds(*segment.from);
+  fact.to = base::unix_seconds(*segment.to);
   fact.carry = segment.carry;
   fact.cost = *cost;
   return fact;

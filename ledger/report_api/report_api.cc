@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_api/report_api.h"
 
-#include <chrono>
 #include <cstdint>
 
+#include "base/unix_seconds.h"
 #include "books/books.h"
 #include "books/machine_times.h"
 #include "net/json_answer.h"
@@ -18,10 +18,6 @@ namespace {
 using Kind = ReportRequest::Kind;
 
 constexpr std::size_t kMostLines = 100'000;
-
-std::int64_t unix_seconds(base::WallTime time) {
-  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
-}
 
 const char* content_type(const std::string& format) {
   if (format == "json") return "application/json";
@@ -40,7 +36,7 @@ net::ServerResponse ReportApi::answer(const net::ServerRequest& request) {
   const auto token = readers::reader_token(request);
   if (!token) return readers::no_token_answer();
   const auto wanted =
-      read_report_request(request.path, request.query, base::month_of(unix_seconds(clock_.wall())));
+      read_report_request(request.path, request.query, base::month_of(base::unix_seconds(clock_.wall())));
   if (!wanted) return net::error_answer(wanted.error());
   const auto may = access_.may_read(*token, right_for(*wanted), std::string("the ") + name_of(wanted->kind),
                                     stop_.get_token());
@@ -64,7 +60,7 @@ base::Result<std::int64_t> ReportApi::known_since(const ReportRequest& request) 
     return tl::unexpected<base::Error>(
         {base::ErrorCode::kNotFound, "there is no namespace " + request.ns, 404});
   if (!info) return tl::unexpected<base::Error>(info.error());
-  return unix_seconds(info->created);
+  return base::unix_seconds(info->created);
 }
 
 base::Result<std::string> ReportApi::report(const ReportRequest& request, std::int64_t since) {

@@ -9,6 +9,7 @@
 
 #include "base/month.h"
 #include "base/rfc3339.h"
+#include "base/unix_seconds.h"
 
 namespace gpupool::ledger {
 namespace {
@@ -19,10 +20,6 @@ using nlohmann::json;
 constexpr auto kLazily = std::chrono::seconds(10);
 // No GpuJob is as old.
 constexpr char kNoVersion[] = "0";
-
-std::int64_t unix_seconds(base::WallTime time) {
-  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
-}
 
 // An empty text is refused by Kubernetes 1.20; null removes the field.
 json text_or_nothing(const std::string& text) { return text.empty() ? json() : json(text); }
@@ -81,7 +78,7 @@ base::Result<void> Publication::write_account(const api::GpuAccount& account, co
                                               bool due, const std::stop_token& stop) {
   const auto& spec = account.spec;
   const auto now = clock_.wall();
-  const auto month = account.by_month() ? base::month_of(unix_seconds(now)).name : std::string();
+  const auto month = account.by_month() ? base::month_of(base::unix_seconds(now)).name : std::string();
   base::Micros spent = 0;
   for (const auto& ns : spec.namespaces) spent += spending_.of(ns, spec.currency, month);
   const auto text = base::micros_text(spent);

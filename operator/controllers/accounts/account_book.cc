@@ -9,6 +9,7 @@
 #include "api/v1alpha1/reasons.h"
 #include "base/money.h"
 #include "base/month.h"
+#include "base/unix_seconds.h"
 #include "planning/job/job_status.h"
 #include "planning/pricing/price_list.h"
 
@@ -22,10 +23,6 @@ using std::chrono::seconds;
 constexpr std::int64_t kLongestWrite = 60;
 // How long a refused or failed write keeps money set aside.
 constexpr auto kReservedFor = seconds(30);
-
-std::int64_t unix_time(base::WallTime time) {
-  return std::chrono::duration_cast<seconds>(time.time_since_epoch()).count();
-}
 
 bool waits_for_money(const api::GpuJob& job) {
   return job.status.reason == api::reason::kBudgetExhausted ||
@@ -178,7 +175,7 @@ bool AccountBook::is_reserved(const std::string& uid, const Reserved& reserved) 
 planning::Balance AccountBook::balance_of(Account& account) {
   const auto& object = *account.object;
   const auto& status = object.status;
-  const auto now = unix_time(clock_.wall());
+  const auto now = base::unix_seconds(clock_.wall());
   planning::Balance balance;
   balance.budget = planning::budget_of(object).value_or(0);
   planning::Stretch period{0, now};
@@ -188,7 +185,7 @@ planning::Balance AccountBook::balance_of(Account& account) {
   const bool current = by_month ? status.month == month.name : status.month.empty();
   if (current) balance.spent = base::parse_micros(status.spent).value_or(0);
   const auto version = api::version_number(status.through_version);
-  const auto known_since = status.as_of ? unix_time(*status.as_of) - kLongestWrite : 0;
+  const auto known_since = status.as_of ? base::unix_seconds(*status.as_of) - kLongestWrite : 0;
   for (const auto& [id, live] : account.live) {
     const auto seen = versions_.segments_at(live.uid, version);
     // What an earlier month's status says is not in `spent`; what is before this month does not count.

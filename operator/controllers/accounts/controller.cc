@@ -7,13 +7,12 @@
 #include "api/v1alpha1/names.h"
 #include "api/v1alpha1/reasons.h"
 #include "base/month.h"
+#include "base/unix_seconds.h"
 
 namespace gpupool::controllers {
 namespace {
 
-base::Month month_at(base::WallTime now) {
-  return base::month_of(std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
-}
+base::Month month_at(base::WallTime now) { return base::month_of(base::unix_seconds(now)); }
 
 base::Duration until_month_ends(base::WallTime now) {
   const base::WallTime end{std::chrono::seconds(month_at(now).end)};

@@ -2,14 +2,11 @@
 #include "planning/accounts/charge.h"
 
 #include <algorithm>
-#include <chrono>
+
+#include "base/unix_seconds.h"
 
 namespace gpupool::planning {
 namespace {
-
-std::int64_t unix_seconds_of(base::WallTime time) {
-  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
-}
 
 ChargedTime charged_time(const api::BillTerms& terms, std::int64_t nodes,
                          const std::optional<base::WallTime>& from) {
@@ -17,7 +14,7 @@ ChargedTime charged_time(const api::BillTerms& terms, std::int64_t nodes,
   time.per_gpu_hour = base::parse_micros(terms.per_gpu_hour).value_or(0);
   time.units = (terms.slices > 0 ? terms.slices : terms.gpus) * nodes;
   time.split = terms.slices > 0 ? std::max<std::int64_t>(terms.split, 1) : 1;
-  if (from) time.from = unix_seconds_of(*from);
+  if (from) time.from = base::unix_seconds(*from);
   return time;
 }
 
@@ -46,7 +43,7 @@ JobCharge charge_of(const api::JobBill& bill, std::int64_t lease_nodes, const st
     if (segment.terms.currency != currency || !segment.to) continue;
     auto time = charged_time(segment.terms, segment.node_count, segment.from);
     time.carry = segment.carry;
-    time.to = unix_seconds_of(*segment.to);
+    time.to = base::unix_seconds(*segment.to);
     time.number = segment.number;
     charge.push_back(time);
   }
