@@ -41,10 +41,7 @@ int show_statement(ledger::Books& books, const Options& options, const base::Clo
   const auto month = options.month.value_or(base::month_of(base::unix_seconds(clock.wall())));
   const auto statement = ledger::make_statement(books, month, options.whose);
   if (!statement) return fail(statement.error());
-  print(options.format == "csv"     ? ledger::as_csv(*statement)
-        : options.format == "json"  ? ledger::as_json(*statement)
-        : options.format == "focus" ? ledger::as_focus(*statement)
-                                    : ledger::as_text(*statement));
+  print(ledger::in_format(*statement, options.format));
   return 0;
 }
 
@@ -54,7 +51,7 @@ int show_machines(ledger::Books& books, const Options& options, const base::Cloc
   const auto month = options.month.value_or(base::month_of(base::unix_seconds(clock.wall())));
   const auto report = ledger::make_machine_report(books, *times, month, options.whose.owner);
   if (!report) return fail(report.error());
-  print(options.format == "json" ? ledger::as_json(*report) : ledger::as_text(*report));
+  print(ledger::in_format(*report, options.format));
   return 0;
 }
 

@@ -24,12 +24,6 @@ const char* content_type(const std::string& format) {
   return format == "text" ? "text/plain; charset=utf-8" : "text/csv; charset=utf-8";
 }
 
-std::string in_format(const Statement& statement, const std::string& format) {
-  if (format == "csv") return as_csv(statement);
-  if (format == "json") return as_json(statement);
-  return format == "focus" ? as_focus(statement) : as_text(statement);
-}
-
 }  // namespace
 
 net::ServerResponse ReportApi::answer(const net::ServerRequest& request) {
@@ -73,7 +67,7 @@ base::Result<std::string> ReportApi::report(const ReportRequest& request, std::i
     if (!times) return tl::unexpected<base::Error>(times.error());
     const auto machines = make_machine_report(**books, *times, request.month, request.owner, kMostLines);
     if (!machines) return tl::unexpected<base::Error>(machines.error());
-    return request.format == "json" ? as_json(*machines) : as_text(*machines);
+    return in_format(*machines, request.format);
   }
   const auto statement = make_statement(
       **books, request.month, {request.ns, request.owner, request.kind == Kind::kPayout, since}, kMostLines);

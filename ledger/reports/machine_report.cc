@@ -85,4 +85,8 @@ std::string as_json(const MachineReport& report) {
   return "{\n\"payout\": " + as_json(report.payout) + ",\n" + rest.dump(2).substr(2) + "\n";
 }
 
+std::string in_format(const MachineReport& report, const std::string& format) {
+  return format == "json" ? as_json(report) : as_text(report);
+}
+
 }  // namespace gpupool::ledger

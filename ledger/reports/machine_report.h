@@ -37,5 +37,7 @@ base::Result<MachineReport> make_machine_report(Books& books, MachineTimes& time
 
 std::string as_text(const MachineReport& report);
 std::string as_json(const MachineReport& report);
+// format: text or json.
+std::string in_format(const MachineReport& report, const std::string& format);
 
 }  // namespace gpupool::ledger

@@ -69,5 +69,7 @@ std::string as_csv(const Statement& statement);
 std::string as_json(const Statement& statement);
 // With a line for each entry, in the columns of FOCUS 1.0. Of a bill only.
 std::string as_focus(const Statement& statement);
+// format: text, csv, json or focus.
+std::string in_format(const Statement& statement, const std::string& format);
 
 }  // namespace gpupool::ledger

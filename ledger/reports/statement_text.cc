@@ -81,6 +81,12 @@ std::string as_text(const Statement& statement) {
   return text + payments_text(statement);
 }
 
+std::string in_format(const Statement& statement, const std::string& format) {
+  if (format == "csv") return as_csv(statement);
+  if (format == "json") return as_json(statement);
+  return format == "focus" ? as_focus(statement) : as_text(statement);
+}
+
 std::string as_csv(const Statement& statement) {
   std::string text = csv_row({"month",
                               "entry",
