@@ -82,8 +82,6 @@ base::Result<void> ReaderApi::may_read(const std::string& token, const std::stri
       .verb = "get", .group = "gpupool.dev", .resource = "gpujobs", .subresource = "log", .ns = ns};
   if (auto may = access_.may_read(token, right, "logs", stop); !may) return may;
   const auto info = access_.namespace_info(ns, stop);
-  if (!info && info.error().code == base::ErrorCode::kNotFound)
-    return tl::unexpected<base::Error>({base::ErrorCode::kNotFound, "there is no namespace " + ns, 404});
   if (!info) return tl::unexpected<base::Error>(info.error());
   if (!attempt || began_in(*info, *attempt)) return {};
   return tl::unexpected<base::Error>(

@@ -50,9 +50,6 @@ base::Result<std::int64_t> ReportApi::known_since(const ReportRequest& request) 
   if (request.ns.empty()) return 0;
   // Not from memory: it may have been made again a moment ago.
   const auto info = readers::read_namespace(own_, request.ns, stop_.get_token());
-  if (!info && info.error().code == base::ErrorCode::kNotFound)
-    return tl::unexpected<base::Error>(
-        {base::ErrorCode::kNotFound, "there is no namespace " + request.ns, 404});
   if (!info) return tl::unexpected<base::Error>(info.error());
   return base::unix_seconds(info->created);
 }

@@ -44,6 +44,8 @@ std::string text_in(const json& object, const char* name) {
 base::Result<NamespaceInfo> read_namespace(kube::Client& client, const std::string& ns,
                                            const std::stop_token& stop) {
   const auto text = client.get(kNamespaces, {"", ns}, stop);
+  if (!text && text.error().code == base::ErrorCode::kNotFound)
+    return tl::unexpected<base::Error>({base::ErrorCode::kNotFound, "there is no namespace " + ns, 404});
   if (!text) return tl::unexpected<base::Error>(text.error());
   const json object = json::parse(*text, nullptr, false);
   const auto metadata = object.is_object() ? object.find("metadata") : object.end();

@@ -22,7 +22,7 @@ struct NamespaceInfo {
   base::WallTime created;  // whole seconds, by the API server's clock
 };
 
-// Asks the API server. kNotFound if there is no such namespace.
+// Asks the API server. kNotFound, with HTTP status 404 and for people, if there is no such namespace.
 base::Result<NamespaceInfo> read_namespace(kube::Client& client, const std::string& ns,
                                            const std::stop_token& stop);
 
@@ -40,7 +40,7 @@ class ReaderAccess {
   base::Result<void> may_read(const std::string& token, const kube::AccessQuestion& right,
                               const std::string& what, const std::stop_token& stop);
 
-  // kNotFound if there is no such namespace. An answer is remembered.
+  // As read_namespace(). An answer is remembered.
   base::Result<NamespaceInfo> namespace_info(const std::string& ns, const std::stop_token& stop);
 
  private:
