@@ -2,6 +2,7 @@
 #include "report_api/report_request.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -13,66 +14,48 @@ namespace {
 
 using Kind = ReportRequest::Kind;
 
-constexpr std::string_view kFormatsOfBills[] = {"text", "csv", "json", "focus"};
-constexpr std::string_view kFormatsOfPayouts[] = {"text", "csv", "json"};
-constexpr std::string_view kFormatsOfMachines[] = {"text", "json"};
-constexpr std::string_view kFormatsOfExplanations[] = {"text"};
+struct Report {
+  Kind kind;
+  const char* name;  // in paths, and for people
+  std::vector<std::string_view> formats;
+};
 
-std::span<const std::string_view> formats_of(Kind kind) {
-  switch (kind) {
-    case Kind::kBill:
-      return kFormatsOfBills;
-    case Kind::kPayout:
-      return kFormatsOfPayouts;
-    case Kind::kMachines:
-      return kFormatsOfMachines;
-    case Kind::kExplanation:
-      return kFormatsOfExplanations;
-  }
-  return {};
+const std::array<Report, 4>& reports() {
+  static const std::array<Report, 4> all{{{Kind::kBill, "bill", {"text", "csv", "json", "focus"}},
+                                          {Kind::kPayout, "payout", {"text", "csv", "json"}},
+                                          {Kind::kMachines, "machines", {"text", "json"}},
+                                          {Kind::kExplanation, "explanation", {"text"}}}};
+  return all;
 }
 
-std::optional<Kind> kind_of(const std::string& name) {
-  for (const Kind kind : {Kind::kBill, Kind::kPayout, Kind::kMachines, Kind::kExplanation}) {
-    if (name == name_of(kind)) return kind;
-  }
-  return std::nullopt;
+const Report& report_of(Kind kind) { return *std::ranges::find(reports(), kind, &Report::kind); }
+
+bool is_for_owners(const ReportRequest& request) {
+  return request.kind == Kind::kPayout || request.kind == Kind::kMachines;
 }
 
 // parts: after "v1".
 std::optional<ReportRequest> read_parts(std::span<const std::string> parts) {
   if (parts.empty() || std::ranges::any_of(parts, &std::string::empty)) return std::nullopt;
-  const auto kind = kind_of(parts.back());
-  if (!kind) return std::nullopt;
-  const bool for_owner = *kind == Kind::kPayout || *kind == Kind::kMachines;
-  ReportRequest request{.kind = *kind, .ns = "", .job = "", .owner = "", .month = {}};
-  if (*kind == Kind::kExplanation) {
+  const auto report = std::ranges::find(reports(), parts.back(), &Report::name);
+  if (report == reports().end()) return std::nullopt;
+  ReportRequest request{.kind = report->kind, .ns = "", .job = "", .owner = "", .month = {}};
+  if (request.kind == Kind::kExplanation) {
     if (parts.size() != 5 || parts[0] != "namespaces" || parts[2] != "jobs") return std::nullopt;
     request.ns = parts[1];
     request.job = parts[3];
     return request;
   }
   if (parts.size() == 1) return request;
-  if (parts.size() != 3 || parts[0] != (for_owner ? "owners" : "namespaces")) return std::nullopt;
-  (for_owner ? request.owner : request.ns) = parts[1];
+  if (parts.size() != 3 || parts[0] != (is_for_owners(request) ? "owners" : "namespaces"))
+    return std::nullopt;
+  (is_for_owners(request) ? request.owner : request.ns) = parts[1];
   return request;
 }
 
 }  // namespace
 
-const char* name_of(Kind kind) {
-  switch (kind) {
-    case Kind::kBill:
-      return "bill";
-    case Kind::kPayout:
-      return "payout";
-    case Kind::kMachines:
-      return "machines";
-    case Kind::kExplanation:
-      return "explanation";
-  }
-  return "";
-}
+const char* name_of(Kind kind) { return report_of(kind).name; }
 
 base::Result<ReportRequest> read_report_request(const std::string& path, const std::string& query,
                                                 const base::Month& this_month) {
@@ -92,7 +75,7 @@ base::Result<ReportRequest> read_report_request(const std::string& path, const s
   }
   if (const auto found = parameters->find("format"); found != parameters->end())
     request->format = found->second;
-  const auto formats = formats_of(request->kind);
+  const auto& formats = report_of(request->kind).formats;
   if (std::ranges::find(formats, request->format) == formats.end()) {
     std::string names;
     for (const auto format : formats) names += (names.empty() ? "" : ", ") + std::string(format);
@@ -102,7 +85,7 @@ base::Result<ReportRequest> read_report_request(const std::string& path, const s
 }
 
 kube::AccessQuestion right_for(const ReportRequest& request) {
-  if (request.kind == Kind::kPayout || request.kind == Kind::kMachines)
+  if (is_for_owners(request))
     return {.verb = "get",
             .group = "gpupool.dev",
             .resource = "gpuledgers",
