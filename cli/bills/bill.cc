@@ -14,23 +14,22 @@ namespace {
 class Bill final : public command::Command {
  public:
   Manual manual() const override {
-    return {.name = "bill",
-            .summary = "Show what jobs have cost",
-            .text =
-                "Until now, with what jobs hold at this moment; of the jobs that exist. If an account pays "
-                "for the "
-                "namespace\n"
-                "and you may read it, what it has spent is shown too.\n"
-                "\n"
-                "With --month: by the books of gpupool-ledger, also of jobs that were deleted. With a JOB: "
-                "how each "
-                "of its\n"
-                "amounts in the books comes about.",
-            .example =
-                "  kubectl gpupool bill\n"
-                "  kubectl gpupool bill -A -o json\n"
-                "  kubectl gpupool bill --month 2026-11 -o csv\n"
-                "  kubectl gpupool bill resnet"};
+    return {
+        .name = "bill",
+        .summary = "Show what jobs have cost",
+        .text =
+            "What jobs that exist have cost until now. If an account pays for the namespace and you may "
+            "read it,\n"
+            "what it has spent is shown too.\n"
+            "\n"
+            "With --month: the bill of that month from the books of gpupool-ledger, which has deleted jobs "
+            "too.\n"
+            "With JOB: how each amount of the job in the books is worked out.",
+        .example =
+            "  kubectl gpupool bill\n"
+            "  kubectl gpupool bill -A -o json\n"
+            "  kubectl gpupool bill --month 2026-11 -o csv\n"
+            "  kubectl gpupool bill resnet"};
   }
 
   void add_flags(command::Flags& flags) override {
@@ -49,9 +48,7 @@ class Bill final : public command::Command {
                         "-o csv, -o focus and --ledger are of the books: give --month, such as 2026-11");
     if (!booked) return show_running_bill(all_namespaces_, report_.output, context);
     if (all_namespaces_) return show_report("/bill", report_, context);
-    const auto session = context.session();
-    if (!session) return tl::unexpected<base::Error>(session.error());
-    return show_report("/namespaces/" + kube::percent_encode((*session)->ns()) + "/bill", report_, context);
+    return show_in_namespace("/bill", context);
   }
 
  private:
@@ -60,11 +57,14 @@ class Bill final : public command::Command {
     if (all_namespaces_ || !report_.month.empty() || !report_.output.empty())
       return base::fail(base::ErrorCode::kInvalidArgument,
                         "a JOB is explained as text, of all months: it excludes -A, --month and -o");
+    return show_in_namespace("/jobs/" + kube::percent_encode(job_) + "/explanation", context);
+  }
+
+  // path: below that of the namespace.
+  base::Result<int> show_in_namespace(const std::string& path, command::Context& context) {
     const auto session = context.session();
     if (!session) return tl::unexpected<base::Error>(session.error());
-    return show_report("/namespaces/" + kube::percent_encode((*session)->ns()) + "/jobs/" +
-                           kube::percent_encode(job_) + "/explanation",
-                       report_, context);
+    return show_report("/namespaces/" + kube::percent_encode((*session)->ns()) + path, report_, context);
   }
 
   std::string job_;

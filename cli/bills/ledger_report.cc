@@ -12,7 +12,7 @@
 namespace gpupool::bills {
 namespace {
 
-// What an error of the way to the ledger means for a person.
+// Says what to do where there is no way to the ledger. Other errors stay as they are.
 base::Error told_of(const base::Error& error) {
   base::Error told = error;
   if (!command::no_way_to_ledger(error)) return told;
@@ -25,11 +25,10 @@ base::Error told_of(const base::Error& error) {
   return told;
 }
 
+// report: JSON.
 std::string json_of(const std::string& report) {
-  const nlohmann::ordered_json all{{"apiVersion", objects::kOutputVersion},
-                                   {"kind", "LedgerReport"},
-                                   {"report", nlohmann::ordered_json::parse(report)}};
-  return all.dump();
+  return std::string(R"({"apiVersion":")") + objects::kOutputVersion +
+         R"(","kind":"LedgerReport","report":)" + report + "}";
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace gpupool::bills {
 // What commands that read the books have in common.
 struct ReportOptions {
   std::string ledger;  // NAMESPACE/SERVICE; empty: the usual one
-  std::string month;   // empty: this one
+  std::string month;   // such as 2026-11; empty: this month
   std::string output;  // empty: text; csv, json, yaml or focus
 };
 

@@ -12,10 +12,7 @@ constexpr OwnService kKeeper{"--keeper", "gpupool-system/gpupool-keeper", 7071, 
 
 }  // namespace
 
-void add_keeper_flag(Flags& flags, std::string& keeper) {
-  flags.text("--keeper", keeper, "NAMESPACE/SERVICE",
-             "The keeper of logs, gpupool-system/gpupool-keeper if not given");
-}
+void add_keeper_flag(Flags& flags, std::string& keeper) { add_service_flag(flags, kKeeper, keeper); }
 
 base::Result<logs::KeptLogs> find_keeper(const std::string& keeper, Context& context) {
   auto prefix = service_prefix(kKeeper, keeper, context);

@@ -10,10 +10,7 @@ constexpr OwnService kLedger{"--ledger", "gpupool-system/gpupool-ledger", 7072, 
 
 }  // namespace
 
-void add_ledger_flag(Flags& flags, std::string& ledger) {
-  flags.text("--ledger", ledger, "NAMESPACE/SERVICE",
-             "The ledger, gpupool-system/gpupool-ledger if not given");
-}
+void add_ledger_flag(Flags& flags, std::string& ledger) { add_service_flag(flags, kLedger, ledger); }
 
 base::Result<std::string> ledger_prefix(const std::string& ledger, const Context& context) {
   return service_prefix(kLedger, ledger, context);

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/own_service.h"
 
+#include <cctype>
+
 #include "command/proxy_token.h"
 
 namespace gpupool::command {
+
+void add_service_flag(Flags& flags, const OwnService& service, std::string& value) {
+  std::string help = std::string(service.what) + ", " + service.name + " if not given";
+  help.front() = static_cast<char>(std::toupper(help.front()));
+  flags.text(service.flag, value, "NAMESPACE/SERVICE", help);
+}
 
 base::Result<std::string> service_prefix(const OwnService& service, const std::string& given,
                                          const Context& context) {

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "command/command.h"
+#include "command/flags.h"
 
 namespace gpupool::command {
 
@@ -13,8 +14,11 @@ struct OwnService {
   const char* flag;  // that names another one
   const char* name;  // NAMESPACE/SERVICE, if the flag is not given
   int port;
-  const char* what;  // for people
+  const char* what;  // for people, such as "the ledger"
 };
+
+// The flag that names another one: NAMESPACE/SERVICE.
+void add_service_flag(Flags& flags, const OwnService& service, std::string& value);
 
 // What comes before the program's own paths, by the proxy of the API server. given: the flag's value, or
 // empty. Nothing is sent. kInvalidArgument: it is not NAMESPACE/SERVICE, or the caller acts as somebody else
