@@ -28,7 +28,6 @@ class TokenVisitors final : public Visitors {
       : mode_(std::move(mode)), servers_(servers), clock_(clock), metrics_(metrics) {}
 
   std::string mode() const override { return mode_; }
-  bool has_ledger() const override { return servers_.ledger != nullptr; }
   base::Result<Visitor> of(const net::ServerRequest& request) override;
 
  private:

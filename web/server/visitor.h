@@ -32,8 +32,6 @@ class Visitors {
   virtual ~Visitors() = default;
   // How the page signs in: "local" (a key in the address), "token", or "proxy" (somebody else does).
   virtual std::string mode() const = 0;
-  // Whether visitors have a way to a ledger.
-  virtual bool has_ledger() const = 0;
   // kUnauthorized if the request has no credentials, or wrong ones.
   virtual base::Result<Visitor> of(const net::ServerRequest& request) = 0;
 };

@@ -22,7 +22,6 @@ class KeyVisitors final : public Visitors {
               const std::string& ledger_prefix);
 
   std::string mode() const override { return "local"; }
-  bool has_ledger() const override { return ledger_.has_value(); }
   base::Result<Visitor> of(const net::ServerRequest& request) override;
 
  private:

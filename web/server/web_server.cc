@@ -94,9 +94,9 @@ net::ServerResponse WebServer::Impl::api_answer(const net::ServerRequest& reques
   if (!visitor) return unknown_visitor(visitor.error().message);
   const bool posted = request.method == "POST";
   if (request.path == "/api/session" && !posted) {
-    auto session =
-        session_json(*visitor->client, {visitors.mode(), options.ns, options.version, visitors.has_ledger()},
-                     stop.get_token());
+    auto session = session_json(*visitor->client,
+                                {visitors.mode(), options.ns, options.version, visitor->ledger.has_value()},
+                                stop.get_token());
     if (session) return net::json_answer(std::move(*session));
     if (session.error().code == base::ErrorCode::kUnauthorized)
       return unknown_visitor("the cluster does not know these credentials, or they have expired");

@@ -92,9 +92,9 @@ TEST(BillJson, TheLedgerIsAskedWithTheVisitorsToken) {
   base::SystemClock clock;
   base::Metrics metrics;
   TokenVisitors visitors("token", {.api = api, .ledger = &ledger}, clock, metrics);
-  EXPECT_TRUE(visitors.has_ledger());
   const auto visitor = visitors.of(request_with({{"Authorization", "Bearer abc"}}));
   ASSERT_TRUE(visitor);
+  EXPECT_TRUE(visitor->ledger);
   ASSERT_TRUE(bill_json(*visitor, "namespace=lab%2F..&month=2026-11", {}));
   ASSERT_TRUE(bill_json(*visitor, "namespace=&month=2026-11", {}));
   for (const char* query : {"namespace=lab", "month=2026-13", "month=2026-11%26format=csv", "month=%zz"})
@@ -112,9 +112,9 @@ TEST(BillJson, TheLedgerIsAskedWithTheVisitorsToken) {
 TEST(BillJson, WithoutALedgerThereIsNoBill) {
   test::PlayedClient played([](const net::HttpRequest&) { return net::HttpResponse{.status = 200}; });
   KeyVisitors visitors("key", played.client, nullptr, "");
-  EXPECT_FALSE(visitors.has_ledger());
   const auto visitor = visitors.of(request_with({{"X-Gpupool-Key", "key"}}));
   ASSERT_TRUE(visitor);
+  EXPECT_FALSE(visitor->ledger);
   EXPECT_EQ(bill_json(*visitor, "month=2026-11", {}).error().http_status, 404);
 }
 
