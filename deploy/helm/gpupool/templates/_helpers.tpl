@@ -95,3 +95,32 @@ AFFINITY counts too; its nodeAffinity replaces ours. */}}
 {{- toYaml $affinity -}}
 {{- end -}}
 {{- end -}}
+
+{{/* A Role and its binding: these groups reach the readers' port of a component by the API server's proxy, and no other Service:
+     (dict "root" $ "component" "keeper" "port" 7071 "groups" LIST) */}}
+{{- define "gpupool.wayByApiServer" -}}
+{{- $name := printf "%s-%s" (include "gpupool.fullname" .root) .component -}}
+{{- $it := dict "root" .root "component" .component "name" (printf "%s-way" $name) -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+{{ include "gpupool.metadata" $it }}
+rules:
+  - apiGroups: [""]
+    resources: [services/proxy]
+    resourceNames: ["https:{{ $name }}:{{ .port }}"]
+    verbs: [get]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+{{ include "gpupool.metadata" $it }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: Role
+  name: {{ $name }}-way
+subjects:
+  {{- range .groups }}
+  - apiGroup: rbac.authorization.k8s.io
+    kind: Group
+    name: {{ . | quote }}
+  {{- end }}
+{{- end -}}
