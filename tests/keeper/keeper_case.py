@@ -10,6 +10,7 @@ from tests.keeper.keeper_server import KeeperServer
 from tests.keeper.push_client import HAVE, PushClient, chunk
 from tests.keeper.pushing_launcher import PushingLauncher
 from tests.kit.api import Api
+from tests.kit.readers import token_of
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 
@@ -48,10 +49,7 @@ class KeeperCase(unittest.TestCase):
         cls.api.create("serviceaccounts", {"metadata": {"name": name, "namespace": cls.ns}})
         for ns in may_read_in:
             cls.allow(name, ns)
-        answer: Any = cls.api.call("POST", f"/api/v1/namespaces/{cls.ns}/serviceaccounts/{name}/token", {
-            "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}})
-        token: str = answer["status"]["token"]
-        return token
+        return token_of(cls.api, cls.ns, name)
 
     @classmethod
     def allow(cls, name: str, ns: str) -> None:

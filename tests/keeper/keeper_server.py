@@ -3,13 +3,11 @@
 
 import hashlib
 import hmac
-import http.client
 import json
 import os
 import re
 import signal
 import socket
-import ssl
 import subprocess
 import tempfile
 import urllib.parse
@@ -18,6 +16,7 @@ from typing import Any
 
 from tests.kit.certificate import make_certificate
 from tests.kit.paths import program
+from tests.kit.readers import ask
 from tests.kit.waiting import wait_for
 
 KEY = b"k" * 32
@@ -93,16 +92,7 @@ class KeeperServer:
         return float(found.group(1)) if found else -1.0
 
     def ask(self, path: str, token: str | None, method: str = "GET", **headers: str) -> tuple[int, bytes]:
-        trusted = ssl.create_default_context(cafile=self.certificate)
-        connection = http.client.HTTPSConnection("127.0.0.1", self.readers_port, context=trusted, timeout=120)
-        if token is not None:
-            headers.setdefault("Authorization", f"Bearer {token}")
-        try:
-            connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        finally:
-            connection.close()
+        return ask("127.0.0.1", self.readers_port, self.certificate, path, token, method, **headers)
 
     def output(self, token: str, ns: str, uid: str, number: int = 0, rank: int = 0, **parameters: Any) -> str:
         """What is stored of a rank, as text. parameters: of the query."""

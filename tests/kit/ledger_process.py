@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs gpupool-ledger."""
 
-import http.client
 import json
 import os
 import re
-import ssl
 import subprocess
 import urllib.error
 import urllib.request
@@ -13,6 +11,7 @@ from typing import Any
 
 from tests.kit.certificate import make_certificate
 from tests.kit.paths import program
+from tests.kit.readers import ask
 from tests.kit.waiting import wait_for
 
 
@@ -71,16 +70,8 @@ class LedgerProcess:
 
     def ask(self, path: str, token: str | None, **headers: str) -> tuple[int, str]:
         """As a reader."""
-        trusted = ssl.create_default_context(cafile=self.certificate)
-        connection = http.client.HTTPSConnection(self._host, self.readers_port(), context=trusted, timeout=60)
-        if token is not None:
-            headers.setdefault("Authorization", f"Bearer {token}")
-        try:
-            connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
-            answer = connection.getresponse()
-            return answer.status, answer.read().decode()
-        finally:
-            connection.close()
+        status, body = ask(self._host, self.readers_port(), self.certificate, path, token, **headers)
+        return status, body.decode()
 
     def run(self, *words: str) -> subprocess.CompletedProcess:
         """One of the other commands, beside the one that serves."""

@@ -17,6 +17,7 @@ from tests.kit.certificate import make_certificate
 from tests.kit.kubectl import apply_objects
 from tests.kit.manifests import job_manifest, pool_manifest, sweep_manifest
 from tests.kit.paths import program
+from tests.kit.readers import token_of
 from tests.kit.waiting import wait_for
 from tests.page.page_case import PageCase
 
@@ -96,9 +97,7 @@ class AccessCase(PageCase):
 
     @classmethod
     def token(cls, account: str) -> str:
-        answer = cls.api.call("POST", f"/api/v1/namespaces/{cls.ours}/serviceaccounts/{account}/token",
-                              {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}})
-        return answer["status"]["token"]
+        return token_of(cls.api, cls.ours, account)
 
     def may(self, account: str, verb: str, resource: str, ns: str = "") -> bool:
         """As `kubectl auth can-i --as` says."""

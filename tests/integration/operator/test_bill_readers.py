@@ -8,6 +8,7 @@ import tempfile
 
 from tests.integration.operator.ledger_case import LedgerCase
 from tests.kit.paths import program
+from tests.kit.readers import token_of
 from tests.kit.relay import address_towards
 from tests.kit.waiting import wait_for
 
@@ -26,9 +27,7 @@ class ReadersCase(LedgerCase):
         """The token of a new user, with these rights in the test's namespace, or in all."""
         self.api.create("serviceaccounts", {"metadata": {"name": name, "namespace": self.namespace}})
         self.allow(name, *rules, cluster=cluster)
-        answer = self.api.call("POST", f"/api/v1/namespaces/{self.namespace}/serviceaccounts/{name}/token", {
-            "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}})
-        return answer["status"]["token"]
+        return token_of(self.api, self.namespace, name)
 
     def allow(self, name, *rules, cluster=False, of=""):
         """of: the user, if it has another name."""
