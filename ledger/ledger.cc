@@ -96,8 +96,8 @@ base::Result<std::unique_ptr<net::HttpServer>> serve_health(const std::string& b
               }}});
 }
 
-// Who reads bills and payouts by the network, if anybody does. What is wrong with their server holds up no
-// entry: it is logged, and tried again.
+// Serves people who read bills and payouts, if that is wanted. A failure is logged and tried again; entries
+// do not wait for it.
 class Readers {
  public:
   Readers(const Options& options, const net::Endpoint& api, kube::Client& own, base::Clock& clock,
@@ -112,7 +112,7 @@ class Readers {
             {options.readers_bind_address, options.tls_directory},
             [this](const net::ServerRequest& request) { return reports_.answer(request); }, log) {}
 
-  // Call this often.
+  // Call this each second.
   void serve() {
     if (!wanted_ || (looked_ && clock_.now() - *looked_ < kLookAtCertificate)) return;
     looked_ = clock_.now();

@@ -74,8 +74,9 @@ class Books {
   base::Result<Head> head();
   // How many entries are disputed.
   base::Result<std::int64_t> disputed();
-  // All entries after the one of this number, in their order, until visit() returns false. mentioning: as of
-  // mention_of(): most entries that do not have this text are left out, but no closing is.
+  // Visits the entries after the one of this number, in their order, until visit() returns false. mentioning:
+  // a text as of mention_of(), or empty. With it, entries without that text are skipped, except closings;
+  // some of the others may be about another name, because databases differ in how they compare.
   base::Result<void> each_entry(const std::function<bool(const Entry&)>& visit, std::int64_t after = 0,
                                 const std::string& mentioning = "");
   // The corrections, closings and payments, in their order, until visit() returns false.

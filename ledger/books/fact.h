@@ -57,8 +57,9 @@ std::optional<base::Micros> cost_until(const Fact& fact, std::int64_t moment);
 
 // Canonical JSON: one text for each fact.
 std::string to_text(const Fact& fact);
-// What to_text() of each fact has whose field, such as "namespace", is this value. Empty if the value has
-// characters that no name in Kubernetes has: it may stand in SQL. Also in corrections of such facts.
+// How to_text() writes a field, such as "namespace":"lab". Whatever text of the books is about this value,
+// also a correction, contains it. Safe as a part of an SQL text: empty if the value has characters that no
+// name in Kubernetes has.
 std::string mention_of(const char* field, const std::string& value);
 base::Result<Fact> fact_from(const std::string& text);
 

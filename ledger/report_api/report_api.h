@@ -15,13 +15,13 @@
 
 namespace gpupool::ledger {
 
-// Answers who wants to read the books, by GET: see read_report_request() (docs/billing.md). With
-// readers::reader_token(). Of a namespace that was deleted and made again nothing is told of the time before.
-// Makes one report at a time. Thread-safe.
+// Answers requests of people for reports, with their readers::reader_token(). read_report_request() says
+// which there are; docs/billing.md is for users. The bill of a namespace begins when the namespace was made:
+// one of the same name may have been somebody else's before. Makes one report at a time. Thread-safe.
 class ReportApi {
  public:
-  // database: as Books take it. REQUIRES: everything referenced outlives all requests.
-  // own: with the ledger's credentials, to look at namespaces.
+  // database: as Books take it. own: with the ledger's credentials, to look at namespaces. REQUIRES:
+  // everything referenced outlives all requests.
   ReportApi(std::string database, readers::ReaderAccess& access, kube::Client& own, const base::Clock& clock)
       : database_(std::move(database)), access_(access), own_(own), clock_(clock) {}
   // Ends calls to the API server.
@@ -32,7 +32,7 @@ class ReportApi {
   net::ServerResponse answer(const net::ServerRequest& request);
 
  private:
-  // Since when the reader may know of the namespace, in Unix seconds.
+  // Unix seconds; what began to be held before that is not told. 0 if the request names no namespace.
   base::Result<std::int64_t> known_since(const ReportRequest& request);
   base::Result<std::string> report(const ReportRequest& request, std::int64_t since) GPUPOOL_EXCLUDES(mutex_);
 

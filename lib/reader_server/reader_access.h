@@ -36,7 +36,7 @@ class ReaderAccess {
                base::Metrics& metrics);
 
   // kUnauthorized, kForbidden (it says which right is missing), or why the API server could not be asked. A
-  // yes is remembered, by a hash of the token. what: what is read, for people, such as "logs".
+  // yes is remembered, by a hash of the token. what: for the message, such as "logs".
   base::Result<void> may_read(const std::string& token, const kube::AccessQuestion& right,
                               const std::string& what, const std::stop_token& stop);
 
