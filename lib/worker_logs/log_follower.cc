@@ -120,14 +120,18 @@ WorkerFacts LogFollower::facts_of(const Worker& worker) const {
 void LogFollower::tell_sources(const Attempts& attempts) {
   for (const auto& source : sources_) {
     const auto& identity = source->identity();
-    WorkerFacts facts{.known = true, .gone = true, .job_over = picture_.over()};
+    const Worker* worker = nullptr;
     if (const auto attempt = attempts.find(identity.lease); attempt != attempts.end()) {
       const auto rank = attempt->second.ranks.find(identity.rank);
       if (rank != attempt->second.ranks.end() && rank->second.pod->metadata.uid == identity.pod_uid) {
-        facts = facts_of(rank->second);
+        worker = &rank->second;
       }
     }
-    source->tell(facts);
+    if (worker != nullptr) {
+      source->tell(facts_of(*worker));
+    } else {
+      source->tell_gone(picture_.over());
+    }
   }
 }
 
@@ -201,9 +205,20 @@ void LogFollower::open_rank(std::int64_t lease, std::int64_t rank, const Worker&
 }
 
 void LogFollower::note_end_of_attempt() {
-  if (!outcome_ || outcome_->first != attempt_) return;
-  output_.note("attempt " + std::to_string(attempt_) + " ended: " + outcome_->second);
-  outcome_.reset();
+  if (outcome_ && outcome_->first == attempt_) {
+    output_.note("attempt " + std::to_string(attempt_) + " ended: " + outcome_->second);
+    outcome_.reset();
+    return;
+  }
+  // The status that told more was not seen.
+  const auto& progress = picture_.job.status.progress;
+  if (!progress) return;
+  const auto& history = progress->history;
+  const auto end =
+      std::ranges::find_if(history, [this](const auto& past) { return past.attempt == attempt_; });
+  if (end != history.end()) {
+    output_.note("attempt " + std::to_string(attempt_) + " ended: " + end->cause);
+  }
 }
 
 // While there are no lines, tells what the job waits for.

@@ -24,6 +24,13 @@ void LogSource::tell(const WorkerFacts& facts) {
   facts_.set(facts);
 }
 
+void LogSource::tell_gone(bool job_over) {
+  WorkerFacts facts = told_;
+  facts.gone = true;
+  facts.job_over = job_over;
+  tell(facts);
+}
+
 bool LogSource::on_line(LogLine line) { return hub_.add(log_, std::move(line), stop_); }
 
 void LogSource::on_gap() { gap_ = true; }

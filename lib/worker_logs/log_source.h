@@ -28,6 +28,8 @@ class LogSource final : private LineSink {
   std::size_t log() const { return log_; }
   const std::string& pod_name() const { return pod_name_; }
   void tell(const WorkerFacts& facts);
+  // The pod was deleted. What was told of the worker last stays true.
+  void tell_gone(bool job_over);
 
   bool done() const { return done_.load(); }
   // True once after lines may have been missed.

@@ -106,6 +106,27 @@ TEST_F(LogFollowerTest, FollowsFromAttemptToAttemptUntilTheJobIsOver) {
       err_.str());
 }
 
+TEST_F(LogFollowerTest, SaysThatLinesMayBeMissingOfACutLogWhosePodIsGone) {
+  ScreenWriter screen(out_, err_, {}, std::nullopt, true);
+  const FetchLog cut = [](const api::ObjectKey&, const kube::LogOptions& options,
+                          const std::function<bool(std::string_view)>& on_piece,
+                          std::stop_token) -> base::Result<void> {
+    if (!options.since) on_piece(test::PlayedLog::stamp(kStart) + " first\n");
+    return tl::unexpected<base::Error>(base::Error{base::ErrorCode::kTransport, "reset"});
+  };
+  LogFollower follower({.follow = true}, cut, screen, clock_);
+  follower.update({.job = played_job(2, R"("phase":"Running")"), .pods = {played_pod(1, 0, 0, test::kRuns)}});
+  auto end = std::async(std::launch::async, [&] { return follower.run({}); });
+  EXPECT_TRUE(out_.wait_for("first\n"));
+  follower.update({.job = played_job(2, R"("phase":"Failed","reason":"BackoffLimitExceeded","message":"died",)"
+                                        R"("leaseSequence":1,"attempts":2,)"
+                                        R"("history":[{"attempt":0,"cause":"WorkerFailed"}])")});
+  ASSERT_EQ(std::future_status::ready, end.wait_for(std::chrono::seconds(20)));
+  EXPECT_FALSE(end.get()->complete);
+  EXPECT_THAT(err_.str(), HasSubstr("rank 0: its last lines may be missing: reset"));
+  EXPECT_THAT(err_.str(), HasSubstr("-- attempt 0 ended: WorkerFailed --"));
+}
+
 TEST_F(LogFollowerTest, TheJobKeepsTheLastLinesOfPodsThatAreGone) {
   const auto end =
       show({},
