@@ -12,7 +12,10 @@ FAILS_ONCE = "until [ -e /dev/shm/end ]; do sleep 0.2; done; [ $GPUPOOL_ATTEMPT 
 
 class RemovedContainerTest(OperatorCase):
     def test_crash_and_success(self):
-        """Of a worker of its own, which a Job controller would replace, and of a rank, which its kubelet starts again."""
+        """Of a worker of its own and of a rank. A kubelet starts the rank again, and its launcher repeats the result; so it
+        is with the worker of its own on 1.20. On newer kubelets (seen on 1.36) that one's end stays unknown
+        (ContainerStatusUnknown): it is a loss, which is not charged."""
+        unknown = self.lab.api.minor() >= 24
         one = self.submit("one", FAILS_ONCE, backoffLimit=1)
         gang = self.submit("gang", container=shell(LISTEN + f'if [ "$RANK" = 1 ]; then {FAILS_ONCE}; fi'), gpus=2,
                            backoffLimit=1)
@@ -22,9 +25,12 @@ class RemovedContainerTest(OperatorCase):
         for thread in threads:
             thread.join()
         self.assertEqual(["gang 1", "gang 2", "one 1", "one 2"], sorted(self.forgotten))
-        for job in (one, gang):
+        for job in [gang] if unknown else [one, gang]:
             status = job.wait_condition("Complete")
             self.assertEqual((2, 1), (status["attempts"], status["failures"]), job.show())
+        if unknown:
+            status = one.wait("a third attempt", lambda s: s if s.get("attempts") == 3 else None)
+            self.assertEqual((["WorkerLost", "WorkerLost"], 0), ([end["cause"] for end in status["history"]], status["failures"]))
 
     def setUp(self):
         super().setUp()

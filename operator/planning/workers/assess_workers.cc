@@ -29,6 +29,15 @@ bool unseen(const api::ContainerTerminated& last) {
   return last.reason == "Unknown" || last.reason == "ContainerStatusUnknown";
 }
 
+// The kubelet has lost the container, and starts it again (it counts the start at once): the launcher will repeat
+// the result. A kubelet of 1.20 says nothing of the end, one of 1.36 that it is unknown.
+bool will_repeat_result(const api::Pod& pod, const api::ContainerStatus& worker) {
+  const bool over = pod.status.phase == "Failed" || pod.status.phase == "Succeeded";
+  if (over || worker.restart_count == 0 || worker.state.terminated) return false;
+  const auto& last = worker.last_state.terminated;
+  return last ? last->reason == "ContainerStatusUnknown" : worker.state.running.has_value();
+}
+
 const api::ContainerStatus* find_container(const std::vector<api::ContainerStatus>& statuses,
                                            const std::string& name) {
   for (const auto& status : statuses) {
@@ -249,11 +258,14 @@ WorkerView assess_worker(const api::Pod& pod, const std::string& container, std:
     return view;
   }
   if (evidence.result) return judge_result(std::move(view), *evidence.result, *evidence.last);
+  if (worker != nullptr && will_repeat_result(pod, *worker)) {
+    view.state = WorkerState::kUnproven;
+    view.message = "was started again, and its node has not told how it had ended";
+    return view;
+  }
   if (evidence.last != nullptr) return judge_end_without_result(std::move(view), *evidence.last);
   if (worker != nullptr && worker->state.running) {
-    view.state = worker->restart_count > 0 ? WorkerState::kUnproven : WorkerState::kRunning;
-    if (view.state == WorkerState::kUnproven)
-      view.message = "was started again, and its node has not told how it had ended";
+    view.state = WorkerState::kRunning;
     return view;
   }
   if (const auto* init = failed_init(pod); init != nullptr && pod.status.phase == "Failed") {
