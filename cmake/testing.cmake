@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# gpupool_test(NAME LABEL [ONE_THREAD] SOURCES ... DEPENDS ...): one GoogleTest program; every TEST of it is a ctest test with this label.
+# gpupool_test(NAME LABEL [ONE_THREAD] [SHARDS N] SOURCES ... DEPENDS ...): one GoogleTest program, and a ctest test of this label
+# that runs all of it: to start a program under a sanitizer costs more than most tests. A long one is run as N ctest tests, each
+# with a part of its tests, and before those that are short. What was tested is in gtest/NAME-K.xml below the build folder.
 # Tests with the label `integration` need TEST_KUBECONFIG; tests/run starts a control plane for them.
 # Half of what compiling costs is tests: they are not optimized, and up to 8 files are compiled as one. So names in the
 # anonymous namespaces of one program's tests must differ. ONE_THREAD: no thread is started, so ThreadSanitizer has nothing to
 # find and does not run it; in the ordinary build the program ends where a thread is started.
 function(gpupool_test name label)
-  cmake_parse_arguments(ARG "ONE_THREAD" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "ONE_THREAD" "SHARDS" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_compile_options(${name} PRIVATE -O0)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
@@ -18,5 +20,13 @@ function(gpupool_test name label)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     return()
   endif()
-  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label} TIMEOUT 300)
+  if(NOT ARG_SHARDS)
+    set(ARG_SHARDS 1)
+  endif()
+  math(EXPR last "${ARG_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME ${name}-${shard} COMMAND ${name} --gtest_brief=1 --gtest_output=xml:${CMAKE_BINARY_DIR}/gtest/${name}-${shard}.xml)
+    set_tests_properties(${name}-${shard} PROPERTIES LABELS ${label} TIMEOUT 900 COST ${ARG_SHARDS}
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
 endfunction()

@@ -12,12 +12,33 @@ from tests.runner.step_report import Result
 MOST = 300  # characters of a reason
 
 
-def add_ctest(result: Result, junit: Path) -> None:
-    """Adds the results of `ctest --output-junit`. A test that was skipped, disabled or not found has failed."""
+def add_ctest(result: Result, junit: Path, gtest: Path) -> None:
+    """Adds the results of `ctest --output-junit`. A test that was skipped, disabled or not found has failed.
+
+    gtest: the folder where each GoogleTest program has told of its single tests, in NAME.xml."""
     for case in xml.parse(junit).getroot().iter("testcase"):
-        status = case.get("status")
+        name, status = case.get("name") or "", case.get("status")
+        told = gtest / f"{name}.xml"
+        if told.exists() and (_add_gtest(result, name, told) or status == "run"):
+            continue  # else it failed after its tests
         detail = "" if status == "run" else (case.findtext("system-out") or status or "")
-        result.check(case.get("name") or "", status == "run", "\n".join(detail.splitlines()[-60:]))
+        result.check(name, status == "run", "\n".join(detail.splitlines()[-60:]))
+
+
+def _add_gtest(result: Result, program: str, path: Path) -> bool:
+    """True if one of its tests has failed."""
+    before = len(result.failures)
+    cases = list(xml.parse(path).getroot().iter("testcase"))
+    if not cases:
+        result.fail(f"{program}: ran no test")
+    for case in cases:
+        reasons = [failure.get("message") or "" for failure in case.iter("failure")]
+        done = case.get("status") == "run" and case.get("result") == "completed"
+        if not done and not reasons:
+            reasons = [str(case.get("result"))]  # skipped, or suppressed
+        name = f"{program}.{case.get('classname')}.{case.get('name')}"
+        result.check(name, not reasons, "\n".join("\n".join(reasons).splitlines()[-60:]))
+    return len(result.failures) > before
 
 
 def add_program(result: Result, name: str, done: Done) -> None:

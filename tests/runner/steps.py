@@ -223,6 +223,8 @@ def _build(run: Run, preset: str, targets: Sequence[str], count: bool = True, pr
 def _ctest(run: Run, preset: str, label: str, env: dict[str, str] | None = None, prefix: Sequence[str] = ()) -> None:
     junit = builds.FOLDERS[preset] / f"junit-{label.replace('|', '-')}.xml"
     junit.unlink(missing_ok=True)
+    gtest = builds.FOLDERS[preset] / "gtest"
+    shutil.rmtree(gtest, ignore_errors=True)
     done = run.shell.run(f"{preset}-{label.replace('|', '-')}", *prefix, "ctest", "--test-dir", builds.FOLDERS[preset], "-L",
                          label, "-j", PARALLEL_TESTS, "--no-tests=error", "--output-on-failure", "--output-junit", junit,
                          env={**SANITIZERS, **(env or {})})
@@ -230,7 +232,7 @@ def _ctest(run: Run, preset: str, label: str, env: dict[str, str] | None = None,
         run.result.fail(f"ctest {preset} {label}", done.tail())
         return
     before = len(run.result.failures)
-    counts.add_ctest(run.result, junit)
+    counts.add_ctest(run.result, junit, gtest)
     if done.code != 0 and len(run.result.failures) == before:
         run.result.fail(f"ctest {preset} {label}: exit code {done.code}", done.tail())
 
