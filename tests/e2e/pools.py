@@ -16,7 +16,7 @@ MODULES = {"test_checkpoint": {"demo"}, "test_data": {"demo"}, "test_examples": 
            "test_nodes": {"demo"}, "test_page": {"demo"}, "test_queue": {"demo"}, "test_slices": {"shared"}, "test_device_plugin": {"shared"},
            "test_limiter": {"limited"}}
 # The pools of each shard that runs beside the others.
-SHARDS = [{"demo", "limited"}, {"demo", "shared"}, {"demo", "shared"}]
+SHARDS = [{"demo", "limited"}, {"demo", "shared"}, {"demo", "shared"}, {"demo"}]
 
 
 def pools_of(name: str) -> set[str]:

@@ -97,7 +97,7 @@ def health(run: Run) -> None:
 
 def operator(run: Run) -> None:
     """the operator on a real API server, with kubelets played by the tests"""
-    _sharded(run, "operator", "tests/integration/operator", 4, whole_modules=["test_server_own_plane"])
+    _sharded(run, "operator", "tests/integration/operator", 6, whole_modules=["test_server_own_plane"])
 
 
 def faults(run: Run) -> None:
