@@ -118,9 +118,10 @@ TEST_F(LogFollowerTest, SaysThatLinesMayBeMissingOfACutLogWhosePodIsGone) {
   follower.update({.job = played_job(2, R"("phase":"Running")"), .pods = {played_pod(1, 0, 0, test::kRuns)}});
   auto end = std::async(std::launch::async, [&] { return follower.run({}); });
   EXPECT_TRUE(out_.wait_for("first\n"));
-  follower.update({.job = played_job(2, R"("phase":"Failed","reason":"BackoffLimitExceeded","message":"died",)"
-                                        R"("leaseSequence":1,"attempts":2,)"
-                                        R"("history":[{"attempt":0,"cause":"WorkerFailed"}])")});
+  follower.update(
+      {.job = played_job(2, R"("phase":"Failed","reason":"BackoffLimitExceeded","message":"died",)"
+                            R"("leaseSequence":1,"attempts":2,)"
+                            R"("history":[{"attempt":0,"cause":"WorkerFailed"}])")});
   ASSERT_EQ(std::future_status::ready, end.wait_for(std::chrono::seconds(20)));
   EXPECT_FALSE(end.get()->complete);
   EXPECT_THAT(err_.str(), HasSubstr("rank 0: its last lines may be missing: reset"));
