@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gpupool_test(NAME LABEL [ONE_THREAD] [SHARDS N] SOURCES ... DEPENDS ...): one GoogleTest program, and a ctest test of this label
-# that runs all of it: to start a program under a sanitizer costs more than most tests. A long one is run as N ctest tests, each
-# with a part of its tests, and before those that are short. What was tested is in gtest/NAME-K.xml below the build folder.
+# that runs all of it: to start a program under a sanitizer costs more than most tests. SHARDS N: a long program is run as N ctest
+# tests, each with a part of its tests; ctest starts these before short ones. BUILD/gtest/NAME-K.xml lists what part K has tested.
 # Tests with the label `integration` need TEST_KUBECONFIG; tests/run starts a control plane for them.
 # Half of what compiling costs is tests: they are not optimized, and up to 8 files are compiled as one. So names in the
 # anonymous namespaces of one program's tests must differ. ONE_THREAD: no thread is started, so ThreadSanitizer has nothing to

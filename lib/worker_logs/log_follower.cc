@@ -205,20 +205,15 @@ void LogFollower::open_rank(std::int64_t lease, std::int64_t rank, const Worker&
 }
 
 void LogFollower::note_end_of_attempt() {
+  std::string why;
   if (outcome_ && outcome_->first == attempt_) {
-    output_.note("attempt " + std::to_string(attempt_) + " ended: " + outcome_->second);
-    outcome_.reset();
-    return;
+    why = std::exchange(outcome_, std::nullopt)->second;
+  } else if (const auto& progress = picture_.job.status.progress) {
+    // The status with the message was not seen; the history keeps the cause.
+    const auto end = std::ranges::find(progress->history, attempt_, &api::AttemptEnd::attempt);
+    if (end != progress->history.end()) why = end->cause;
   }
-  // The status that told more was not seen.
-  const auto& progress = picture_.job.status.progress;
-  if (!progress) return;
-  const auto& history = progress->history;
-  const auto end =
-      std::ranges::find_if(history, [this](const auto& past) { return past.attempt == attempt_; });
-  if (end != history.end()) {
-    output_.note("attempt " + std::to_string(attempt_) + " ended: " + end->cause);
-  }
+  if (!why.empty()) output_.note("attempt " + std::to_string(attempt_) + " ended: " + why);
 }
 
 // While there are no lines, tells what the job waits for.

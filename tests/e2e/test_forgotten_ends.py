@@ -12,9 +12,9 @@ FAILS_ONCE = "until [ -e /dev/shm/end ]; do sleep 0.2; done; [ $GPUPOOL_ATTEMPT 
 
 class RemovedContainerTest(OperatorCase):
     def test_crash_and_success(self):
-        """Of a worker of its own and of a rank. A kubelet starts the rank again, and its launcher repeats the result; so it
-        is with the worker of its own on 1.20. On newer kubelets (seen on 1.36) that one's end stays unknown
-        (ContainerStatusUnknown): it is a loss, which is not charged."""
+        """Of a single worker and of a rank of a gang. Kubelets start the rank again, and its launcher repeats the result.
+        A kubelet of 1.20 does the same with the single worker. One of 1.36 does not, and says ContainerStatusUnknown: the
+        attempt is lost, and not charged."""
         unknown = self.lab.api.minor() >= 24
         one = self.submit("one", FAILS_ONCE, backoffLimit=1)
         gang = self.submit("gang", container=shell(LISTEN + f'if [ "$RANK" = 1 ]; then {FAILS_ONCE}; fi'), gpus=2,

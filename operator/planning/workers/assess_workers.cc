@@ -29,8 +29,8 @@ bool unseen(const api::ContainerTerminated& last) {
   return last.reason == "Unknown" || last.reason == "ContainerStatusUnknown";
 }
 
-// The kubelet has lost the container, and starts it again (it counts the start at once): the launcher will
-// repeat the result. A kubelet of 1.20 says nothing of the end, one of 1.36 that it is unknown.
+// The kubelet lost the ended container and starts a new one, whose launcher will repeat the result. For the
+// lost container a kubelet of 1.20 shows no last state, one of 1.36 shows ContainerStatusUnknown.
 bool will_repeat_result(const api::Pod& pod, const api::ContainerStatus& worker) {
   const bool over = pod.status.phase == "Failed" || pod.status.phase == "Succeeded";
   if (over || worker.restart_count == 0 || worker.state.terminated) return false;
